@@ -14,18 +14,18 @@ import { endpoint } from '../http/endpoint.js';
 import type { TenantDirectory } from '../tenants/directory.js';
 
 const MONEY =
-  "Amounts at the top are those in the tenant's `displayCurrency`: two currencies are never added, and `excludedCurrencies` lists the others, whose figures are in `byCurrency` under the same keys. Counts at the top go over all currencies. " +
-  "What is overdue is judged by today in the tenant's time zone. Deleted contracts and removed lines count nowhere. A `subjectId` outside the caller's scope is answered like one that is not there; without one the scope applies by itself.";
+  "Amounts at the top level are those in the tenant's `displayCurrency`: amounts in different currencies are never added. `excludedCurrencies` lists the other currencies, whose figures are in `byCurrency` under the same keys. Counts at the top level cover all currencies. " +
+  "Whether a line is overdue depends on today's date in the tenant's time zone. Deleted contracts and removed lines are not counted. A `subjectId` outside the caller's scope returns 404, like one that does not exist; without `subjectId`, all subject companies in the caller's scope are included.";
 
 const getAnalyticsSummary = endpoint('GET /analytics/summary', {
   summary: 'Read headline totals',
   description:
     `${MONEY} ` +
-    'Every line is in one age of `aging` by what is open on it, so the ages add up to `outstandingAmount`; a line due today is `not_due`, and `d90_plus` (`atRiskAmount`) begins on the ninety-first day. ' +
-    '`dueSoon` counts lines due from today to the end of the reminder lead days. The period of `dso` and `cei` is the 90 days that end today. *Billed* is what was invoiced in it less red letters, or, where that is nothing, the amounts of lines due in it. ' +
-    '`dso` = outstanding ÷ billed × 90: over all that is open today, whenever it falls due and whether or not it was invoiced, so that a plan that reaches far ahead raises it. `cei` = (opening + billed − closing total) ÷ (opening + billed − closing current) × 100, where closing total is what is outstanding, closing current what of that is not overdue, ' +
-    'and opening the roll-forward backwards: closing total + received in the period − billed. `avgDaysLate` = Σ (days from due date to the last receipt, none if in time, × amount) ÷ Σ amount over all lines paid in full. ' +
-    '`collectionRate` = received on lines due up to today, each capped at its amount, ÷ their amount. Ratios have 4 decimals, and are `null` where the divisor is not above 0.',
+    'Each line is counted in one age of `aging` by its outstanding amount, so the ages add up to `outstandingAmount`; a line due today is `not_due`, and `d90_plus` (`atRiskAmount`) begins on the ninety-first day. ' +
+    '`dueSoon` counts lines due from today to the end of the reminder lead days. The period of `dso` and `cei` is the 90 days that end today. *Billed* is the amount invoiced in the period less red letters or, if that is zero, the amounts of the lines due in it. ' +
+    '`dso` = outstanding ÷ billed × 90. It covers everything outstanding today, whatever its due date and whether or not it was invoiced, so a plan that extends far into the future raises it. `cei` = (opening + billed − closing total) ÷ (opening + billed − closing current) × 100. Closing total is the outstanding amount, closing current the part of it that is not overdue, ' +
+    'and opening is computed backwards: closing total + received in the period − billed. `avgDaysLate` = Σ (days from due date to the last receipt, 0 if paid in time, × amount) ÷ Σ amount over all lines paid in full. ' +
+    '`collectionRate` = amount received on lines due up to today, each capped at its amount, ÷ their amount. Ratios have 4 decimals and are `null` if the divisor is not above 0.',
   needs: view('sensitive_data'),
   query: AnalyticsQuery,
   returns: AnalyticsSummary,
@@ -36,12 +36,12 @@ const getAnalyticsSummary = endpoint('GET /analytics/summary', {
 });
 
 const getAnalyticsCashflow = endpoint('GET /analytics/cashflow', {
-  summary: 'Read the cash flow, month by month',
+  summary: 'Read the cash flow by month',
   description:
     `${MONEY} ` +
-    'Twelve months, from five back to six ahead, those without anything included; `from` and `to` are the first and the last day. A line is expected in the month of its due date. Money counts in the month in which it was received, ' +
-    'and a correction in the month in which it was made; a day of receipt that is corrected alone takes its money along. Invoices count in the month of their date, red letters in theirs; an amount that a line itself names as invoiced, without an invoice record, by its invoice date, or by the due date where it has none. ' +
-    "`outstandingAmount` and `overdueAmount` are today's, of the lines due in the month.",
+    'Covers twelve months, from five months ago to six months ahead, including months without amounts; `from` and `to` are the first and the last day. A line is expected in the month of its due date. A receipt counts in the month in which it was received, ' +
+    "and a correction in the month in which it was made; if only the date of a receipt is corrected, its amount moves to the new date. Invoices and red letters count in the month of their own date. An amount recorded as invoiced on the line itself, without an invoice record, counts by the line's invoice date or, if it has none, its due date. " +
+    '`outstandingAmount` and `overdueAmount` are as of today, for the lines due in the month.',
   needs: view('sensitive_data'),
   query: AnalyticsQuery,
   returns: AnalyticsCashflow,
@@ -52,11 +52,11 @@ const getAnalyticsCashflow = endpoint('GET /analytics/cashflow', {
 });
 
 const getAnalyticsDistribution = endpoint('GET /analytics/distribution', {
-  summary: 'Break contracts down by what they are',
+  summary: 'Break down contracts by type, status, stage and other properties',
   description:
     `${MONEY} ` +
-    "`amount` adds up contracts' `totalAmount`, `outstandingAmount` what is open on their lines; a line in another currency than its contract is open in its own. `byAging` counts open lines, and its `amount` is what is open on them. `byStage` goes by `workflowStage`. " +
-    "`share` is a part of the list's amount, or of its count where every amount is 0. Types, statuses, stages and ages are all listed, in their order; owners and subject companies by amount, the hundred first, and what is left under the key `other`. " +
+    "`amount` is the sum of the contracts' `totalAmount`, `outstandingAmount` the sum outstanding on their lines; a line in another currency than its contract is outstanding in its own currency. `byAging` counts outstanding lines, and its `amount` is their outstanding amount. `byStage` groups by `workflowStage`. " +
+    "`share` is the share of the list's total amount, or of its count if every amount is 0. All types, statuses, stages and ages are listed, in their defined order. Owners and subject companies are listed by amount: the first hundred, and the rest under the key `other`. " +
     "Labels are in the tenant's default language.",
   needs: view('sensitive_data'),
   query: AnalyticsQuery,
@@ -84,7 +84,7 @@ function asked(
   return { subjectId: subjectId ?? null, displayCurrency: settings.displayCurrency };
 }
 
-/** The data plane knows members and subject companies by their ids. */
+/** The data plane knows only the ids of members and subject companies; their names are added here. */
 const labelled = (slices: readonly Slice[], nameOf: (id: string) => string | null): Slice[] =>
   slices.map((slice) => (slice.key === OTHER ? slice : { ...slice, label: nameOf(slice.key) ?? slice.label }));
 

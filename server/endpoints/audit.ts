@@ -11,24 +11,27 @@ const AuditQuery = s.object({
   source: s.optional(
     s.enum(
       ['platform', 'data'],
-      '`platform`, the default: sign-ins, members, roles, settings. `data`: contracts and what belongs to them.',
+      '`platform`, the default: sign-ins, members, roles, settings. `data`: contracts and their related records.',
     ),
   ),
   actor: s.optional(s.id("A member's id.")),
-  record: s.optional(s.id("The id of the record that was changed; of contract data the contract's.")),
+  record: s.optional(s.id("The id of the record that was changed; for contract data, the contract's id.")),
   action: s.optional(
-    s.text({ max: 64, about: 'Such as `login_failed`, or on contract data the operation, such as `recordReceipt`.' }),
+    s.text({
+      max: 64,
+      about: 'For example `login_failed`; for contract data the operation, for example `recordReceipt`.',
+    }),
   ),
-  from: s.optional(s.text({ max: 40, about: "A day in the tenant's time zone, or an instant with its offset." })),
-  to: s.optional(s.text({ max: 40, about: 'A day, which is included, or an instant, which is not.' })),
+  from: s.optional(s.text({ max: 40, about: "A day in the tenant's time zone, or an instant with its UTC offset." })),
+  to: s.optional(s.text({ max: 40, about: 'A day (inclusive), or an instant (exclusive).' })),
   ...pageQuery,
 });
 
 const listAudit = endpoint('GET /audit', {
-  summary: 'List who changed what',
+  summary: 'List audit events',
   description:
-    'Newest first. Each event is chained to the one before it within ten seconds: `hash` is SHA-256 over the previous hash and the event, so that `duebook audit verify` finds a removed or changed one. ' +
-    "Of contract data only the contracts in the caller's scope are shown.",
+    'Newest first. Within ten seconds each event is chained to the previous one: `hash` is SHA-256 over the previous hash and the event, so that `duebook audit verify` detects removed or changed events. ' +
+    "For contract data, only events of contracts in the caller's scope are returned.",
   needs: edit('admin'),
   query: AuditQuery,
   returns: AuditPage,

@@ -12,13 +12,15 @@ const newAccount = {
   tenantSlug: s.text({
     max: 64,
     pattern: '^[a-z0-9][a-z0-9-]{1,62}[a-z0-9]$',
-    about: 'Becomes the login name of the organisation.',
+    about: 'The short name that members enter to sign in to the organisation.',
   }),
   adminName: s.name({ min: 2, max: 80 }),
   nameProfile: s.optional(NameProfile),
   email: s.email(),
   password: s.verbatim({ min: 8, max: 256 }),
-  subjectName: s.optional(s.name({ max: 200, about: "The first subject company; the tenant's name unless given." })),
+  subjectName: s.optional(
+    s.name({ max: 200, about: "The name of the first subject company; defaults to the tenant's name." }),
+  ),
   challengeToken,
 };
 
@@ -26,7 +28,7 @@ export const authEndpoints = {
   register: endpoint('POST /auth/register', {
     summary: 'Register an organisation',
     description:
-      'Makes the tenant, its first subject company, its roles and its owner, and signs the owner in. Switched off by `PUBLIC_REGISTRATION_ENABLED=false`.',
+      'Creates the tenant, its first subject company, its roles and its owner, and signs the owner in. Disabled by `PUBLIC_REGISTRATION_ENABLED=false`.',
     needs: 'public',
     body: s.object({ ...newAccount, planCode: s.optional(s.enum(['free'])) }, { title: 'Registration' }),
     returns: AuthLoginResult,
@@ -38,7 +40,7 @@ export const authEndpoints = {
 
   redeem: endpoint('POST /auth/redeem', {
     summary: 'Register an organisation with a redeem code',
-    description: 'As register, on the plan of the code, which is used up by it.',
+    description: 'Like `POST /auth/register`, on the plan of the redeem code. A code can be used once.',
     needs: 'public',
     body: s.object({ ...newAccount, code: s.verbatim({ min: 8, max: 80 }) }, { title: 'Redemption' }),
     returns: AuthLoginResult,
@@ -51,9 +53,9 @@ export const authEndpoints = {
   login: endpoint('POST /auth/login', {
     summary: 'Sign in with a password',
     description:
-      'Unknown organisations and accounts, disabled members and wrong passwords are answered alike. After too many failures 429, until `Retry-After` has passed.\n\n' +
-      'Where a second factor is needed and not sent, the answer is MfaLoginRequired: the login is then repeated with `mfaCode` (of the authenticator, or a recovery code) or `emailCode`. ' +
-      'With `enrollmentRequired` it carries a secret, to be sent back as `mfaSetupSecret` with a code made from it; that login answers recovery codes.',
+      'Unknown organisations and accounts, disabled members and wrong passwords return the same error. After too many failures the answer is 429 until `Retry-After` has passed.\n\n' +
+      'If a second factor is required and was not sent, the answer is MfaLoginRequired: repeat the login with `mfaCode` (a code of the authenticator, or a recovery code) or `emailCode`. ' +
+      'With `enrollmentRequired` the answer contains a secret: send it back as `mfaSetupSecret` with a code generated from it. That login returns recovery codes.',
     needs: 'public',
     body: s.object(
       {
@@ -62,9 +64,11 @@ export const authEndpoints = {
         password: s.verbatim({ max: 256 }),
         mfaCode: s.optional(s.verbatim({ max: 64, about: 'Six digits of the authenticator, or a recovery code.' })),
         emailCode: s.optional(
-          s.verbatim({ max: 64, about: 'Six digits that came by mail; not looked at beside `mfaCode`.' }),
+          s.verbatim({ max: 64, about: 'Six digits sent by email; ignored if `mfaCode` is sent.' }),
         ),
-        mfaSetupSecret: s.optional(s.verbatim({ max: 256, about: 'The secret of MfaLoginRequired, to enrol it.' })),
+        mfaSetupSecret: s.optional(
+          s.verbatim({ max: 256, about: 'The secret from MfaLoginRequired, to enrol the authenticator.' }),
+        ),
         challengeToken,
       },
       { title: 'Credentials' },
@@ -78,9 +82,9 @@ export const authEndpoints = {
   }),
 
   resolve: endpoint('POST /auth/login/resolve', {
-    summary: 'Find the organisations of an email',
+    summary: 'Find the organisations of an email address',
     description:
-      'The active organisations of which it is an active member; none is an empty list. Counted strictly by address and by email. An installation may switch it off, and then it finds nothing.',
+      'Lists the active organisations in which the email address belongs to an active member; the list may be empty. Strictly rate-limited by IP address and by email address. An installation may disable this endpoint; the list is then always empty.',
     needs: 'public',
     body: s.object({ email: s.email() }, { title: 'LoginResolveRequest' }),
     returns: s.object(
@@ -94,8 +98,8 @@ export const authEndpoints = {
   refresh: endpoint('POST /auth/refresh', {
     summary: 'Exchange a refresh token for new tokens',
     description:
-      'Takes the token from the body, or else from the cookie `service_tenant_refresh`. Each token serves once: using one again ends the session. ' +
-      'By cookie only, the token before the present one gets the same answer again for ten seconds. More than one cookie of the name is none: 401, and they are cleared.',
+      'Reads the token from the body or, if the body has none, from the cookie `service_tenant_refresh`. Each token can be used once: using it again ends the session. ' +
+      'A cookie with the previous token returns the same answer again for ten seconds. If more than one cookie of that name is sent, all are refused with 401 and cleared.',
     needs: 'public',
     body: s.object({ refreshToken: s.optional(s.verbatim({ max: 4_096 })) }, { title: 'RefreshRequest' }),
     returns: TokenPair,
@@ -108,7 +112,7 @@ export const authEndpoints = {
 
   logout: endpoint('POST /auth/logout', {
     summary: 'Sign out',
-    description: "Ends the caller's session, with both of its tokens, and clears the cookie.",
+    description: "Ends the caller's session, revokes both of its tokens and clears the cookie.",
     needs: 'signed_in',
     returns: Ok,
     fails: [],
@@ -119,7 +123,7 @@ export const authEndpoints = {
   }),
 
   me: endpoint('GET /auth/me', {
-    summary: 'Show who I am and what I may do',
+    summary: 'Show the current user and their permissions',
     needs: 'signed_in',
     returns: Session,
     fails: [],

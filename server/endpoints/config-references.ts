@@ -4,12 +4,13 @@ import type { Principal } from '../access/principal.js';
 import type { Services } from '../services/services.js';
 
 /**
- * Roles, channels and members belong to the control plane: what names one is checked before the data plane is called.
+ * Roles, channels and members are stored in the control plane: references to them are checked before the data plane is
+ * called.
  */
 interface Caller {
   readonly principal: Principal;
   readonly services: Services;
-  /** Asks for the record in the path, so that a missing one is told of first. */
+  /** Loads the record named in the path, so that a missing record is reported before a bad reference. */
   readonly found?: () => Promise<unknown>;
 }
 
@@ -25,7 +26,7 @@ export async function checkRoleCodes(
   throw fail('REFERENCE_INVALID', unknown);
 }
 
-/** The first of such codes. */
+/** Returns the first unknown code, or `undefined` if all are known. */
 export async function unknownRoleIn(
   field: string,
   codes: readonly string[] | null | undefined,
@@ -38,7 +39,7 @@ export async function unknownRoleIn(
 }
 
 /**
- * Refuses effects that tell a channel which the tenant does not have, or give a task to somebody who is no active
+ * Refuses effects that name a channel the tenant does not have, or assign a task to someone who is not an active
  * member.
  */
 export async function checkEffects(

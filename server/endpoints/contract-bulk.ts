@@ -10,8 +10,8 @@ import { endpoint } from '../http/endpoint.js';
 const bulkDeleteContracts = endpoint('POST /contracts/bulk-delete', {
   summary: 'Delete many contracts',
   description:
-    'Those that can go do, together: each as by `DELETE /contracts/:id`. `blocked` names those that the same rule keeps, `notFound` what is no contract, or none that the caller may see; an id that is no UUID is among the latter. ' +
-    'An id that comes twice counts once. `If-Match` is not read.',
+    'Deletes all contracts that can be deleted in one transaction, each by the rules of `DELETE /contracts/:id`. `blocked` lists contracts that those rules protect, `notFound` the ids that name no contract visible to the caller, including values that are not UUIDs. ' +
+    'Duplicate ids count once. `If-Match` is ignored.',
   needs: edit('contract_delete'),
   body: BulkDeletion,
   returns: BulkDeletionResult,
@@ -21,10 +21,10 @@ const bulkDeleteContracts = endpoint('POST /contracts/bulk-delete', {
 });
 
 const bulkAttachContracts = endpoint('POST /contracts/bulk-attachment', {
-  summary: 'Give many contracts one attachment',
+  summary: 'Set the same attachment on many contracts',
   description:
-    'The file is a contract original or other evidence; one that does not exist in scope, or is of another kind, is `FILE_REFERENCE_INVALID`, and then nothing changes. It takes the place of what a contract had. ' +
-    'Locked contracts take it too. A contract that has it already counts as updated, and its version stays. `If-Match` is not read.',
+    'The file must be a contract original or other evidence. If it does not exist in scope or is of another kind, the answer is `FILE_REFERENCE_INVALID` and nothing changes. It replaces the present attachment of each contract, ' +
+    'also of locked contracts. A contract that already has the attachment counts as updated, but its version does not change. `If-Match` is ignored.',
   needs: edit('contract_edit'),
   body: BulkAttachment,
   returns: BulkAttachmentResult,

@@ -23,7 +23,7 @@ import { checkEffects, checkRoleCodes } from './config-references.js';
 const getContractCatalog = endpoint('GET /contract-config/catalog', {
   summary: 'Read contract types and lifecycle templates',
   description:
-    'Every tenant begins with the types `sale` and `lease` and the template `standard`. Disabled types and transitions are listed too.',
+    'Every tenant starts with the types `sale` and `lease` and the template `standard`. Disabled types and transitions are listed too.',
   needs: view('contract_view'),
   returns: Catalog,
   calls: ['getContractCatalog'],
@@ -32,8 +32,8 @@ const getContractCatalog = endpoint('GET /contract-config/catalog', {
 });
 
 const createContractType = endpoint('POST /contract-config/types', {
-  summary: 'Add a contract type',
-  description: 'At most 100.',
+  summary: 'Create a contract type',
+  description: 'A tenant has at most 100.',
   needs: edit('admin'),
   feature: 'workflowAutomation',
   body: ContractTypeInput,
@@ -45,9 +45,9 @@ const createContractType = endpoint('POST /contract-config/types', {
 });
 
 const updateContractType = endpoint('PATCH /contract-config/types/:id', {
-  summary: 'Change a contract type',
+  summary: 'Update a contract type',
   description:
-    'What is not given stays; `null` brings a default back. Contracts that have the type stay as they are, also when it is disabled. Its code cannot change while contracts have it or custom fields name it.',
+    'Omitted fields are unchanged; `null` restores a default. Contracts that have the type are unchanged, also when it is disabled. Its code cannot be changed while contracts or custom fields refer to it.',
   needs: edit('admin'),
   feature: 'workflowAutomation',
   body: ContractTypePatch,
@@ -58,9 +58,9 @@ const updateContractType = endpoint('PATCH /contract-config/types/:id', {
 });
 
 const createLifecycleTemplate = endpoint('POST /contract-config/lifecycle/templates', {
-  summary: 'Add a lifecycle template',
+  summary: 'Create a lifecycle template',
   description:
-    "Empty, or with copies of another one's stages and transitions. At most 50. A contract can have it, and it can be the default, once it has a stage.",
+    "The new template is empty, or has copies of another template's stages and transitions. A tenant has at most 50. A template needs at least one stage before contracts can use it or it can be the default.",
   needs: edit('admin'),
   feature: 'workflowAutomation',
   body: TemplateInput,
@@ -72,9 +72,9 @@ const createLifecycleTemplate = endpoint('POST /contract-config/lifecycle/templa
 });
 
 const updateLifecycleTemplate = endpoint('PATCH /contract-config/lifecycle/templates/:id', {
-  summary: 'Change a lifecycle template',
+  summary: 'Update a lifecycle template',
   description:
-    'There is exactly one default: making another one the default takes it from the one before, and it cannot be given up otherwise. Contracts keep the template that they have.',
+    'There is always exactly one default template: it can only be replaced by making another template the default. Contracts keep their template.',
   needs: edit('admin'),
   feature: 'workflowAutomation',
   body: TemplatePatch,
@@ -87,7 +87,7 @@ const updateLifecycleTemplate = endpoint('PATCH /contract-config/lifecycle/templ
 const addLifecycleStage = endpoint('POST /contract-config/lifecycle/templates/:templateId/stages', {
   summary: 'Add a stage to a lifecycle template',
   description:
-    'At most 100. `completionRules` must hold whenever a contract leaves the stage, whichever way. Codes are unique within the template.',
+    'A template has at most 100 stages. `completionRules` must hold whenever a contract leaves the stage, by any transition. Codes are unique within the template.',
   needs: edit('admin'),
   feature: 'workflowAutomation',
   body: StageInput,
@@ -107,10 +107,10 @@ const addLifecycleStage = endpoint('POST /contract-config/lifecycle/templates/:t
 });
 
 const updateLifecycleStage = endpoint('PATCH /contract-config/lifecycle/stages/:id', {
-  summary: 'Change a lifecycle stage',
+  summary: 'Update a lifecycle stage',
   description:
-    'What is not given stays; `null` brings a default back; `completionRules` and `allowedRoleCodes` are replaced as a whole. No contract is moved, locked or unlocked by it: those in the stage show its new name, with their versions unmoved. ' +
-    "Its category cannot change while contracts are in it (also deleted ones that can be restored), its code neither then nor while a transition or a type's `remindFromStage` names it (`STAGE_IN_USE`).",
+    'Omitted fields are unchanged; `null` restores a default; `completionRules` and `allowedRoleCodes` are replaced as a whole. The update does not move, lock or unlock any contract: contracts in the stage show its new name and keep their versions. ' +
+    "Its category cannot be changed while contracts are in it (including deleted contracts that can be restored). Its code cannot be changed then either, nor while a transition or a type's `remindFromStage` refers to it (`STAGE_IN_USE`).",
   needs: edit('admin'),
   feature: 'workflowAutomation',
   body: StagePatch,
@@ -131,7 +131,7 @@ const updateLifecycleStage = endpoint('PATCH /contract-config/lifecycle/stages/:
 const addLifecycleTransition = endpoint('POST /contract-config/lifecycle/templates/:templateId/transitions', {
   summary: 'Add a transition to a lifecycle template',
   description:
-    'At most 500. Codes are unique within the template. Out of a terminal stage it needs the control `admin`, whatever `requiredControl` says.',
+    'A template has at most 500 transitions. Codes are unique within the template. A transition out of a terminal stage requires the workflow control `admin`, regardless of `requiredControl`.',
   needs: edit('admin'),
   feature: 'workflowAutomation',
   body: TransitionConfigInput,
@@ -151,9 +151,9 @@ const addLifecycleTransition = endpoint('POST /contract-config/lifecycle/templat
 });
 
 const updateLifecycleTransition = endpoint('PATCH /contract-config/lifecycle/transitions/:id', {
-  summary: 'Change a lifecycle transition',
+  summary: 'Update a lifecycle transition',
   description:
-    'What is not given stays; `null` brings a default back; `conditions` and `effects` are replaced as a whole. It holds from the next move on.',
+    'Omitted fields are unchanged; `null` restores a default; `conditions` and `effects` are replaced as a whole. The change applies from the next move of a contract.',
   needs: edit('admin'),
   feature: 'workflowAutomation',
   body: TransitionConfigPatch,
@@ -171,7 +171,7 @@ const updateLifecycleTransition = endpoint('PATCH /contract-config/lifecycle/tra
   },
 });
 
-/** The record that the path names must be there before anything is said of what the body names. */
+/** The record named in the path must exist; it is checked before the references in the body. */
 async function inCatalog(
   plane: Pick<Plane, 'getContractCatalog'>,
   {

@@ -12,19 +12,19 @@ import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import type { Services } from '../services/services.js';
 
 const DESCRIPTION =
-  'A file in UTF-8 with a byte order mark, CRLF and RFC 4180 quoting; its headers are field names. Takes the filters of `GET /contracts`; `page` and `pageSize` are accepted and mean nothing. ' +
-  'Up to 10 000 contracts come in the order that `sort` and `order` ask for; more come in the order in which they were entered (newest first unless `sort=createdAt&order=asc`), so that each is there once, whatever happens meanwhile. ' +
-  "`full` has one row for each payment line (`line.…`) with the contract's cells repeated, and one row with empty line cells for a contract without lines; custom fields that the caller may see are `cf:<code>`, lists are JSON. " +
-  'A text that begins with `=`, `+`, `-`, `@`, a tab or one of their full-width twins has an apostrophe in front, which an import takes off again. Without `sensitive_data` account numbers stay masked. ' +
-  'The file is sent as it is made: a transfer that breaks off (no final chunk) is not all of it. Each export is an event of the audit. ' +
-  `Exports that run at the same time share the work, so each is the slower; of more than ${EXPORTS_AT_ONCE} of one tenant the next is 429 with \`Retry-After\`.`;
+  'A file in UTF-8 with a byte order mark, CRLF line ends and RFC 4180 quoting; its headers are field names. Takes the filters of `GET /contracts`; `page` and `pageSize` are accepted and ignored. ' +
+  'Up to 10 000 contracts are sorted by `sort` and `order`. A larger result is in the order in which the contracts were created (newest first unless `sort=createdAt&order=asc`), so that each contract appears exactly once even if contracts change during the export. ' +
+  "`full` has one row for each payment line (`line.…`) with the contract's cells repeated, and one row with empty line cells for a contract without lines. Custom fields visible to the caller are `cf:<code>`; lists are JSON. " +
+  'A text that begins with `=`, `+`, `-`, `@`, a tab or one of their full-width equivalents is prefixed with an apostrophe, which an import removes. Without `sensitive_data`, account numbers are masked. ' +
+  'The file is streamed: a transfer that ends without the final chunk is incomplete. Each export is recorded in the audit. ' +
+  `A tenant can run up to ${EXPORTS_AT_ONCE} exports at the same time, which slow each other down; further exports return 429 with \`Retry-After\`.`;
 
-/** What the sheet asks for: reads and, also of a GET, the record that contracts left the house. */
+/** The operations that the export calls: reads and, also for a GET, the audit record of the export. */
 const CALLS = ['planContractExport', 'exportContracts', 'recordExport'] as const;
-/** Each chunk waits for those of other exports. */
+/** Each chunk may wait for the chunks of other exports. */
 const CHUNK_MS = 60_000;
 
-const CsvFile = fileOf('text/csv', 'The contracts, in columns as the profile has them.');
+const CsvFile = fileOf('text/csv', 'The contracts, with the columns of the profile.');
 
 const exportContracts = endpoint('GET /contracts/export', {
   summary: 'Export contracts as CSV',
@@ -45,8 +45,8 @@ const exportContracts = endpoint('GET /contracts/export', {
 });
 
 const exportContractsByBody = endpoint('POST /contracts/export', {
-  summary: 'Export contracts as CSV, with filters too long for an address',
-  description: `${DESCRIPTION}\n\nThe same fields as those of \`GET /contracts/export\`, in a body. It changes nothing: \`Idempotency-Key\` is not read. An \`ownerId\` that is no member's and a \`subjectId\` outside the caller's scope are \`REFERENCE_INVALID\`; contracts among \`ids\` that are not there are left out.`,
+  summary: 'Export contracts as CSV, with filters too long for a URL',
+  description: `${DESCRIPTION}\n\nTakes the parameters of \`GET /contracts/export\` in the body. It changes no data, so \`Idempotency-Key\` is ignored. An \`ownerId\` that names no member and a \`subjectId\` outside the caller's scope are refused with \`REFERENCE_INVALID\`; \`ids\` of contracts that do not exist are ignored.`,
   needs: edit('export'),
   body: ExportQuery,
   produces: 'text/csv',
@@ -81,8 +81,8 @@ async function fileFor(
 }
 
 /**
- * In a body, somebody who is no member and a subject company outside the caller's scope are told of. A contract that is
- * not there just has no rows.
+ * Refuses an unknown member and a subject company outside the caller's scope in the body. A contract that does not
+ * exist simply has no rows.
  */
 async function checkPeople(
   { ownerId, subjectId }: ExportQuery,

@@ -11,11 +11,11 @@ import { view } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 import type { TenantDirectory } from '../tenants/directory.js';
 
-/** A change with the names of the members and subject companies whose ids it holds. */
+/** A change with the names of the members and subject companies whose ids it contains. */
 const NamedChange = s.object(
   {
     ...historyChangeProperties,
-    beforeName: s.nullable(s.text({ about: 'Of a member or a subject company, whose id `before` is.' })),
+    beforeName: s.nullable(s.text({ about: 'The name of the member or subject company whose id is in `before`.' })),
     afterName: s.nullable(s.text()),
   },
   { title: 'HistoryChange' },
@@ -26,10 +26,10 @@ const NamedEntry = s.object(
 );
 
 const listHistory = endpoint('GET /contracts/:id/history', {
-  summary: 'List who changed what of a contract',
+  summary: 'List the changes of a contract',
   description:
-    'Newest first: the contract itself, its lines, terms, notes, invoice records and tasks, each field under the name and in the unit of the API. What follows from other fields, such as sums, is not told again. ' +
-    'Account numbers are masked for everybody, and of custom fields only those that the caller may see are there. A deleted contract is not found; its history is there again once it is restored.',
+    'Newest first. Covers the contract itself, its lines, terms, notes, invoice records and tasks; each field has the name and the unit of the API. Derived values, such as sums, are not listed. ' +
+    'Account numbers are masked for all callers, and of the custom fields only those visible to the caller are included. The history of a deleted contract is not available (404) until the contract is restored.',
   needs: view('contract_view'),
   query: HistoryQuery,
   returns: page(NamedEntry, { title: 'HistoryPage' }),

@@ -17,20 +17,20 @@ import { attachment, fileOf } from '../http/reply.js';
 import type { Services } from '../services/services.js';
 import { peopleOf } from './people.js';
 
-/** For five thousand contracts, and for the turn of another import before. */
+/** Enough for five thousand contracts, and for waiting until another import is done. */
 const IMPORT_MS = 120_000;
 
 const RULES =
-  'Exactly one of `rows`, `xlsxBase64` and `csv`, of at most 5 000 rows. Each contract is entered by itself, by the rules and with the defaults of `POST /contracts`: the good ones are in, and each row of the others is reported with field, code, message and value ' +
-  `(at most ${MAX_ROW_ERRORS} of a row; beyond ${MAX_REPORT_ERRORS} of all rows, the first of each). Nothing that is there is ever changed: a number that is taken, here or by an earlier row, is an error of the row.\n\n` +
-  "`rows`: an unknown field, or a row that is no object, is 400 for all of it; any other fault is its row's. `csv`: with or without a byte order mark; commas, semicolons or tabs; numbers like 1234.56 or 1,234.56, without a currency (in a file with semicolons also 1234,56, while 1,234 is refused as ambiguous); days as 2026-03-31, 2026/3/31 or 2026年3月31日. " +
-  '`xlsxBase64`: .xlsx without password or macros, one sheet; of formulas the value that was calculated last, their errors fail the row.\n\n' +
-  'Headers are the names of fields, as an export has them, or their English or Chinese labels, whatever their case and spaces; custom fields are `cf:<code>` or go by their name; lists are JSON. Headers that name nothing are `unknownColumns`; figures that are computed are left alone. ' +
-  'In a file, rows with one contract number and a payment line each (`line.…`) are one contract; what they say of it must agree. A contract with a bad row is not entered at all. Ids of subject company, owner, superior and lifecycle template may be a name, an e-mail address or a code instead, and one that is unknown here gives way to the name, address or code in the column beside it. A column `Owner` is read where neither `ownerId` nor `ownerEmail` is there. ' +
-  'Account numbers that an export has masked are refused. One apostrophe in front of `=`, `+`, `-`, `@` and the like is taken off, as an export puts it there.\n\n' +
-  'Money received needs `payment_entry (edit)`, invoice fields `invoice (edit)`, stages after review the workflow control `admin`: without it these rows fail. ';
+  'Send exactly one of `rows`, `xlsxBase64` and `csv`, with at most 5 000 rows. Each contract is created independently, with the rules and defaults of `POST /contracts`: valid contracts are imported, and each row of the others is reported with field, code, message and value ' +
+  `(at most ${MAX_ROW_ERRORS} errors per row; beyond ${MAX_REPORT_ERRORS} errors in total, the first of each row). Existing contracts are never changed: a number that is taken, by a contract or by an earlier row, is an error of the row.\n\n` +
+  '`rows`: an unknown field, or a row that is not an object, is 400 for the whole request; any other error is reported for its row. `csv`: with or without a byte order mark; separated by commas, semicolons or tabs; numbers like 1234.56 or 1,234.56, without a currency (in a file with semicolons also 1234,56, while 1,234 is refused as ambiguous); dates like 2026-03-31, 2026/3/31 or 2026年3月31日. ' +
+  '`xlsxBase64`: an .xlsx file without password or macros, with one sheet; formulas count with their last calculated value, and a formula error fails the row.\n\n' +
+  'Headers are field names, as in an export, or their English or Chinese labels; case and spaces are ignored. Custom fields are `cf:<code>` or their name; lists are JSON. Unknown headers are listed in `unknownColumns`; columns of computed values are ignored. ' +
+  'In a file, rows with the same contract number and one payment line each (`line.…`) form one contract; their contract fields must agree. A contract with an invalid row is not created at all. Instead of the id of a subject company, owner, superior or lifecycle template, a name, an email address or a code may be given; if an id is unknown, the name, address or code in the adjacent column is used. A column `Owner` is read only if neither `ownerId` nor `ownerEmail` is present. ' +
+  'Account numbers that an export has masked are refused. One apostrophe before `=`, `+`, `-`, `@` and the like is removed, since an export adds it.\n\n' +
+  'Received amounts need `payment_entry (edit)`, invoice fields `invoice (edit)`, stages after review the workflow control `admin`: without these, the rows concerned fail. ';
 
-/** Whom and what the rows may name. */
+/** The members, subject companies and roles that rows may refer to. */
 const surroundingsOf = async (
   principal: Principal,
   services: Services,
@@ -39,13 +39,13 @@ const surroundingsOf = async (
   roleCodes: (await services.tenants.roles.list(principal.tenant.id)).map(({ code }) => code),
 });
 
-/** Of a source that was refused it is not known whether it is the one. */
+/** If one of the sources was refused, it is not known which source the client meant. */
 const judgeImport = (sound: Parameters<typeof importIssues>[0], { isRefused }: { isRefused(path: string): boolean }) =>
   ['rows', 'xlsxBase64', 'csv'].some(isRefused) ? [] : importIssues(sound);
 
 const importContracts = endpoint('POST /contracts/import', {
-  summary: 'Import contracts from a list, a CSV or a workbook',
-  description: `${RULES}The report is kept for ${BATCH_DAYS} days. All of it is one transaction: an import that is broken off has entered nothing. Imports are made one at a time, those of different tenants by turns; of more than ten of one tenant that wait the next is 429 with \`Retry-After\`, and likewise of workbooks that wait to be read.`,
+  summary: 'Import contracts from a list, a CSV file or a workbook',
+  description: `${RULES}The report is kept for ${BATCH_DAYS} days. The import is one transaction: if it is interrupted, nothing is imported. Imports run one at a time, alternating between tenants. At most ten imports of a tenant can wait; the next one returns 429 with \`Retry-After\`. The same limit applies to workbooks waiting to be read.`,
   needs: edit('contract_edit'),
   body: ContractImport,
   judge: judgeImport,
@@ -62,8 +62,8 @@ const importContracts = endpoint('POST /contracts/import', {
 });
 
 const previewImport = endpoint('POST /contracts/import/preview', {
-  summary: 'Say what an import would do',
-  description: `The report of \`POST /contracts/import\` for the same body, without ids, and nothing is kept. It does what the import would do and undoes it. \`Idempotency-Key\` is not read.\n\n${RULES.trim()}`,
+  summary: 'Preview an import',
+  description: `Returns the report that \`POST /contracts/import\` would return for the same body, without ids. The import runs and is rolled back, so nothing is saved. \`Idempotency-Key\` is ignored.\n\n${RULES.trim()}`,
   needs: edit('contract_edit'),
   body: ContractImport,
   judge: judgeImport,
@@ -79,10 +79,10 @@ const previewImport = endpoint('POST /contracts/import/preview', {
   },
 });
 
-const VISIBLE = `For ${BATCH_DAYS} days, to whoever made the import and to administrators who see all contracts.`;
+const VISIBLE = `Available for ${BATCH_DAYS} days to the member who made the import and to administrators who see all contracts.`;
 
 const getImport = endpoint('GET /contracts/import/batches/:id', {
-  summary: 'Read the report of an import again',
+  summary: 'Read the report of an import',
   description: VISIBLE,
   needs: edit('contract_edit'),
   returns: ImportReport,
@@ -92,11 +92,11 @@ const getImport = endpoint('GET /contracts/import/batches/:id', {
 });
 
 const getImportErrors = endpoint('GET /contracts/import/batches/:id/errors.csv', {
-  summary: 'Download the rows of an import that failed, with their reasons',
-  description: `${VISIBLE} The rows as they came, with a last column \`error\`: put right, the file can be imported as it is. All rows of a contract that was not entered are there, as far as they are four million characters together. Account numbers are masked for others than whoever sent them, unless they may see them.`,
+  summary: 'Download the failed rows of an import with their errors',
+  description: `${VISIBLE} Contains the rows as they were sent, with a last column \`error\`; once corrected, the file can be imported again. All rows of a contract that was not imported are included, up to four million characters in total. Account numbers are masked for callers other than the importer, unless they have permission to see them.`,
   needs: edit('contract_edit'),
   produces: 'text/csv',
-  returns: fileOf('text/csv', 'The failed rows under their header.'),
+  returns: fileOf('text/csv', 'The failed rows, with a header row.'),
   calls: ['getImportErrors'],
   fails: [],
   run: async ({ params, plane }) =>
@@ -104,13 +104,13 @@ const getImportErrors = endpoint('GET /contracts/import/batches/:id/errors.csv',
 });
 
 const getImportTemplate = endpoint('GET /contracts/import/template.csv', {
-  summary: 'Download an empty file to fill in for an import',
+  summary: 'Download an empty import file to fill in',
   description:
-    'A header with all that an import takes, custom fields that the caller may write among them, and no rows. Headers are field names, or labels in the `language`.',
+    'A header row with all columns of an import, including the custom fields that the caller may write, and no data rows. Headers are field names or, with `language`, labels in that language.',
   needs: edit('contract_edit'),
   query: s.object({ language: s.optional(s.enum(TEMPLATE_LANGUAGES)) }),
   produces: 'text/csv',
-  returns: fileOf('text/csv', 'The header.'),
+  returns: fileOf('text/csv', 'The header row.'),
   calls: ['getImportTemplate'],
   fails: [],
   run: async ({ query, plane, principal, request }) => {

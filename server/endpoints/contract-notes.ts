@@ -3,11 +3,11 @@ import { NoteInput, NotePatch, NoteResult } from '../../data-plane-agent/plane/c
 import { edit } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 
-const MOVES = "A lock does not protect notes. Moves the contract's version; `If-Match` means that version.";
+const MOVES = "A lock does not apply to notes. Increments the contract's version, which `If-Match` refers to.";
 
 const addNote = endpoint('POST /contracts/:id/notes', {
   summary: 'Add a note to a contract',
-  description: `The contract answers it in \`notes\`, after those that are there. ${MOVES}`,
+  description: `The note is appended to the contract's \`notes\`. ${MOVES}`,
   needs: edit('contract_edit'),
   body: NoteInput,
   status: 201,
@@ -18,8 +18,8 @@ const addNote = endpoint('POST /contracts/:id/notes', {
 });
 
 const updateNote = endpoint('PATCH /contracts/:id/notes/:noteId', {
-  summary: 'Change a note of a contract',
-  description: `${MOVES} A request that changes nothing leaves it unmoved.`,
+  summary: 'Update a note of a contract',
+  description: `${MOVES} A request that changes nothing does not change the version.`,
   needs: edit('contract_edit'),
   body: NotePatch,
   returns: NoteResult,
@@ -29,7 +29,7 @@ const updateNote = endpoint('PATCH /contracts/:id/notes/:noteId', {
 });
 
 const deleteNote = endpoint('DELETE /contracts/:id/notes/:noteId', {
-  summary: 'Remove a note from a contract',
+  summary: 'Delete a note of a contract',
   description: MOVES,
   needs: edit('contract_edit'),
   returns: Ok,

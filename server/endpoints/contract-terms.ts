@@ -3,11 +3,11 @@ import { TermInput, TermPatch, TermResult } from '../../data-plane-agent/plane/c
 import { edit } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 
-const MOVES = "Moves the contract's version; `If-Match` means that version.";
+const MOVES = "Increments the contract's version, which `If-Match` refers to.";
 
 const addTerm = endpoint('POST /contracts/:id/terms', {
   summary: 'Add a term to a contract',
-  description: `Also to a locked one: what was agreed before stays as it is. ${MOVES}`,
+  description: `Allowed on a locked contract too, since existing terms do not change. ${MOVES}`,
   needs: edit('contract_edit'),
   body: TermInput,
   status: 201,
@@ -18,8 +18,8 @@ const addTerm = endpoint('POST /contracts/:id/terms', {
 });
 
 const updateTerm = endpoint('PATCH /contracts/:id/terms/:termId', {
-  summary: 'Change a term of a contract',
-  description: `Terms are core fields: on a locked contract they keep their values (\`CONTRACT_LOCKED\`, \`fields: ["terms"]\`). ${MOVES} A request that changes nothing leaves it unmoved, and passes on a locked contract too.`,
+  summary: 'Update a term of a contract',
+  description: `Terms are core fields: on a locked contract they cannot be changed (\`CONTRACT_LOCKED\`, \`fields: ["terms"]\`). ${MOVES} A request that changes nothing does not change the version, and succeeds on a locked contract too.`,
   needs: edit('contract_edit'),
   body: TermPatch,
   returns: TermResult,
@@ -29,8 +29,8 @@ const updateTerm = endpoint('PATCH /contracts/:id/terms/:termId', {
 });
 
 const deleteTerm = endpoint('DELETE /contracts/:id/terms/:termId', {
-  summary: 'Remove a term from a contract',
-  description: `Not from a locked one. ${MOVES}`,
+  summary: 'Delete a term of a contract',
+  description: `Not allowed on a locked contract. ${MOVES}`,
   needs: edit('contract_edit'),
   returns: Ok,
   calls: ['deleteTerm'],

@@ -14,7 +14,7 @@ const TrashedContract = s.object(
 const listTrash = endpoint('GET /contracts/trash', {
   summary: 'List deleted contracts that can be restored',
   description:
-    'For thirty days after their deletion, the latest first. Amounts are those at the deletion; nothing of a deleted contract is due, so `overdueAmount` is 0.',
+    'Contracts are listed for thirty days after their deletion, most recently deleted first. Amounts are as of the deletion; nothing on a deleted contract is due, so `overdueAmount` is 0.',
   needs: edit('contract_delete'),
   query: TrashQuery,
   returns: page(TrashedContract, { title: 'TrashPage' }),
@@ -36,8 +36,8 @@ const listTrash = endpoint('GET /contracts/trash', {
 const restoreContract = endpoint('POST /contracts/:id/restore', {
   summary: 'Restore a deleted contract',
   description:
-    'Within thirty days of its deletion; later it is not found. It comes back with the lines, tasks and invoice records that went with it, under the owner and the subject company that it had, also when those have gone since. ' +
-    "A contract that is not deleted is answered as it is. Its numbers were free meanwhile: `DUPLICATE_CONTRACT_NO`, `DUPLICATE_ARCHIVE_CODE`, and `DUPLICATE_CODE` for an invoice's, when another has taken one. `If-Match` means the version that the trash shows.",
+    'Possible within thirty days of the deletion; after that the answer is 404. The contract is restored with the lines, tasks and invoice records that were deleted with it, and with the owner and the subject company that it had, even if those no longer exist. ' +
+    'A contract that is not deleted is returned unchanged. While a contract is deleted, its numbers can be used by others: if one is taken, the answer is `DUPLICATE_CONTRACT_NO`, `DUPLICATE_ARCHIVE_CODE` or, for an invoice number, `DUPLICATE_CODE`. `If-Match` refers to the version that the trash shows.',
   needs: edit('contract_delete'),
   returns: NamedContractDetail,
   calls: ['restoreContract'],

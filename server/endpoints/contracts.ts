@@ -16,8 +16,8 @@ import { checkReferences, unknownReferenceIn, NamedContractDetail, NamedContract
 const listContracts = endpoint('GET /contracts', {
   summary: 'List contracts',
   description:
-    'Newest first when neither `sort` nor `order` is given; a `sort` that is named begins with the least. A missing date counts as later than every date, and ties break on the id. ' +
-    "A `subjectId` that is not within the caller's scope is answered like a record that is not there.",
+    'Newest first if neither `sort` nor `order` is given; with `sort` alone the order is ascending. A missing date sorts after every date, and ties are broken by id. ' +
+    "A `subjectId` outside the caller's scope returns 404, like one that does not exist.",
   needs: view('contract_view'),
   query: ContractQuery,
   returns: NamedContractPage,
@@ -44,9 +44,9 @@ const getContract = endpoint('GET /contracts/:id', {
 });
 
 const createContract = endpoint('POST /contracts', {
-  summary: 'Enter a contract',
+  summary: 'Create a contract',
   description:
-    'With its payment lines, terms and notes: all of it or nothing. A `period` may come twice with one `dueDate`, such as rent and service charge; `PATCH /contracts/:id` cannot tell the two apart, and they are changed line by line. Money received on a line needs `payment_entry (edit)`, invoice fields `invoice (edit)`. A line with `invoiceNo` makes an issued invoice record. A stage after review needs the workflow control `admin` there, and `workflowAllowedRoles` need `approve` at the stage where the contract begins (`WORKFLOW_CONTROL_REQUIRED`).',
+    'Creates the contract with its payment lines, terms and notes in one transaction. Two lines may have the same `period` and `dueDate`, such as rent and service charge; `PATCH /contracts/:id` cannot distinguish them, so they are changed line by line. Received amounts need `payment_entry (edit)`, invoice fields `invoice (edit)`. A line with `invoiceNo` creates an issued invoice record. A stage after review needs the workflow control `admin` at that stage, and `workflowAllowedRoles` need `approve` at the initial stage (`WORKFLOW_CONTROL_REQUIRED`).',
   needs: edit('contract_edit'),
   body: ContractInput,
   judge: judgeContract,
@@ -68,17 +68,17 @@ const createContract = endpoint('POST /contracts', {
 });
 
 const updateContract = endpoint('PATCH /contracts/:id', {
-  summary: 'Change a contract',
+  summary: 'Update a contract',
   description:
-    'What is not given stays; `null` clears an optional field or brings its default back. `terms` and `extraNotes` replace what the contract has, `dynamicFields` merges by key. ' +
-    'Naming another `typeCode` does not change `type`. A total that was computed follows quantity and unit price. In another currency every amount keeps its number. ' +
-    'On a locked contract a core field may be sent with the value that it has. A stage changes by transitions only. ' +
-    'Other `workflowAllowedRoles` than the contract has need the workflow control `approve` at its stage (`WORKFLOW_CONTROL_REQUIRED`), and are a core field; the same ones in another order are no change. ' +
-    'A request that changes nothing answers 200 with the version unmoved.\n\n' +
-    '`payments` is the plan as it should be. A line is the present one of the same `period`; a period that comes twice, here or in the contract, is told apart by `dueDate`, and the same pair twice is 400. ' +
-    'Of a line that is found the fields given change, with `null` as in `PATCH /payments/:paymentId`; others are new; what is missing is removed, and nothing happens at all when money was received or invoiced on it (`LINE_HAS_MONEY`). `[]` and `null` remove all lines. ' +
-    'A change of what was received needs `payment_entry (edit)`, of an invoice `invoice (edit)`; to send back what a line has needs neither, and a `reconciliationStatus` that is sent back does not keep a line matched whose amount changes. ' +
-    'Without `currencyCode` a line in the contract\'s currency follows it. On a locked contract period, due date, amount and currency of the lines stay (`CONTRACT_LOCKED`, `fields: ["payments"]`), receipts and invoices are open. Warnings name up to 100 `paymentIds`.',
+    'Omitted fields are unchanged; `null` clears an optional field or restores its default. `terms` and `extraNotes` replace the present lists, `dynamicFields` merges by key. ' +
+    'A new `typeCode` does not change `type`. A computed total follows quantity and unit price. If the currency changes, amounts keep their numbers. ' +
+    'On a locked contract, a core field may be sent only with its present value. The stage changes only by transitions. ' +
+    'A change of `workflowAllowedRoles` needs the workflow control `approve` at the present stage (`WORKFLOW_CONTROL_REQUIRED`); it is a core field, and a different order is not a change. ' +
+    'A request that changes nothing returns 200 with the same version.\n\n' +
+    '`payments` is the complete plan. A line is matched to the present line of the same `period`; if a period occurs twice, in the request or in the contract, `dueDate` distinguishes the lines, and the same pair twice is 400. ' +
+    'On a matched line the given fields change, with `null` as in `PATCH /payments/:paymentId`; unmatched lines in the request are created; present lines that are not in the request are deleted. If a line to be deleted has received or invoiced amounts, the whole request is refused (`LINE_HAS_MONEY`). `[]` and `null` delete all lines. ' +
+    'A change of received amounts needs `payment_entry (edit)`, of invoice fields `invoice (edit)`; sending the present values needs neither. If the amount of a matched line changes, sending its present `reconciliationStatus` does not keep it matched. ' +
+    'Without `currencyCode`, a line in the contract\'s currency follows a change of that currency. On a locked contract, period, due date, amount and currency of the lines cannot be changed (`CONTRACT_LOCKED`, `fields: ["payments"]`); receipts and invoices can. Warnings list up to 100 `paymentIds`.',
   needs: edit('contract_edit'),
   body: ContractPatch,
   judge: judgeContractPatch,
@@ -104,7 +104,7 @@ const updateContract = endpoint('PATCH /contracts/:id', {
 const deleteContract = endpoint('DELETE /contracts/:id', {
   summary: 'Delete a contract',
   description:
-    'With its payment lines, tasks and invoice records, to the trash, from which it can be restored for thirty days; receipts stay for audit, and its numbers become free. A signed or active contract with money received needs the workflow control `admin` at its stage.',
+    'Moves the contract with its payment lines, tasks and invoice records to the trash, from which it can be restored for thirty days. Receipts are kept for audit, and the numbers can be used again. Deleting a signed or active contract with received amounts needs the workflow control `admin` at its stage.',
   needs: edit('contract_delete'),
   returns: Ok,
   calls: ['deleteContract'],

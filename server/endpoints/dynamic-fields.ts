@@ -14,8 +14,8 @@ import { peopleOf } from './people.js';
 const listDynamicFields = endpoint('GET /dynamic-fields', {
   summary: 'List custom fields',
   description:
-    "Those that the caller's role sees, by section (none first) and place in it. Callers with `admin (edit)` are listed all definitions, also those whose values their role does not see, and archived ones (`archived: true`), so that they can be brought back. " +
-    'On a plan without `customFields`, definitions from before stay, and so do values: both are read, and values written, as ever.',
+    "Lists the fields visible to the caller's role, by section (fields without a section first) and position in it. Callers with `admin (edit)` get all definitions, including archived ones (`archived: true`) and those whose values their role does not see, so that they can restore them. " +
+    'On a plan without `customFields`, existing definitions and values are kept: both can be read, and values can be written.',
   needs: view('custom_fields'),
   returns: DynamicFields,
   calls: ['listFields'],
@@ -24,16 +24,16 @@ const listDynamicFields = endpoint('GET /dynamic-fields', {
 });
 
 const runFieldCommand = endpoint('POST /dynamic-fields/commands', {
-  summary: 'Change custom fields by a command',
+  summary: 'Change custom fields with a command',
   description:
-    "Each `type` takes its own payload and nothing else; all of it happens or nothing. `result` counts contracts, deleted ones among them. A caller whose role does not see a field's values is told no counts of them, and nothing that he asks for may lose one (`FIELD_NOT_EDITABLE`).\n\n" +
-    "- `CreateField` { name, type, code?, description?, required?, options?: [{ label, color? }], defaultValue?, settings?, typeCodes?, visibleRoles?, editableRoles?, section?, order? }. Without a `code` one is made from the Latin letters of the name (`field`, `field_2`, … for a name without any); codes are never used again. A default of a choice names labels. An amount without `settings.currencyCode` gets the tenant's currency. `settings`: precision, min, max of numbers, amounts and percentages, `unit` of numbers, `maxLength` of texts.\n" +
-    '- `RenameField` { fieldId, name }. The code stays.\n' +
-    '- `UpdateFieldType` { fieldId, type, options?, settings?, onInvalid?: reject | clear, dryRun? }. Values that would lose something are refused as a whole (`FIELD_CONVERSION_LOSSY`, with up to 20 samples from contracts that the caller sees) or cleared; a dry run counts and changes nothing, and is for callers who see the values. Into a choice, labels beyond `options` are made options, up to 100 in all: of more, none is made; a caller whose role does not see the values must give `options` that have them all (`FIELD_NOT_EDITABLE`). The values from before are kept 30 days: when the type is changed back, those that nobody has touched return exactly. The versions of contracts do not move.\n' +
-    '- `UpdateFieldOptions` { fieldId, options: [{ id?, label, color? }], onRemoved?: archive | clear }. The list is what the field offers from now on, in this order; an option without an id is the known one with that label, or a new one. Values keep removed options and their labels, or lose them (`clear`).\n' +
-    '- `DuplicateField` { fieldId, name?, includeValues? }. Contracts whose custom values would pass 256 KB get no copy of the value and are counted as unchanged.\n' +
-    '- `MoveField` { fieldId, order? | beforeFieldId? | afterFieldId?, section? }. Places count from 1 within the section, without gaps; `section: null` is no section. A neighbour of another section moves the field there, unless `section` names a third one (400).\n' +
-    '- `ArchiveField` { fieldId, archived? }. Values stay, unseen, and come back with the field.',
+    "Each `type` accepts only its own payload; a command is applied completely or not at all. `result` counts contracts, including deleted ones. A caller whose role does not see a field's values gets no counts of them, and a command that could lose a value is refused (`FIELD_NOT_EDITABLE`).\n\n" +
+    "- `CreateField` { name, type, code?, description?, required?, options?: [{ label, color? }], defaultValue?, settings?, typeCodes?, visibleRoles?, editableRoles?, section?, order? }. Without a `code`, one is derived from the Latin letters of the name (`field`, `field_2`, … if the name has none); codes are never reused. The default of a choice field names labels. An amount without `settings.currencyCode` gets the tenant's currency. `settings`: precision, min, max of numbers, amounts and percentages, `unit` of numbers, `maxLength` of texts.\n" +
+    '- `RenameField` { fieldId, name }. The code does not change.\n' +
+    '- `UpdateFieldType` { fieldId, type, options?, settings?, onInvalid?: reject | clear, dryRun? }. If a conversion would lose data, the command is refused (`FIELD_CONVERSION_LOSSY`, with up to 20 samples from contracts visible to the caller) or the values concerned are cleared; a dry run counts and changes nothing, and requires a role that sees the values. On conversion to a choice field, labels missing in `options` become options, up to 100 in total; above that none is created. A caller whose role does not see the values must send `options` that include all labels (`FIELD_NOT_EDITABLE`). The previous values are kept for 30 days: if the type is changed back, values that were not edited in the meantime are restored exactly. The versions of contracts do not change.\n' +
+    '- `UpdateFieldOptions` { fieldId, options: [{ id?, label, color? }], onRemoved?: archive | clear }. The list replaces the options of the field, in this order; an option without an id is the existing one with that label, or a new one. Values keep removed options and their labels, or lose them (`clear`).\n' +
+    '- `DuplicateField` { fieldId, name?, includeValues? }. Contracts whose custom values would exceed 256 KB get no copy of the value and are counted as unchanged.\n' +
+    '- `MoveField` { fieldId, order? | beforeFieldId? | afterFieldId?, section? }. Positions count from 1 within the section, without gaps; `section: null` means no section. A neighbour in another section moves the field to that section, unless `section` names a third one (400).\n' +
+    '- `ArchiveField` { fieldId, archived? }. Values are kept but hidden, and are restored with the field.',
   needs: edit('admin'),
   feature: 'customFields',
   body: FieldCommandInput,
@@ -45,7 +45,7 @@ const runFieldCommand = endpoint('POST /dynamic-fields/commands', {
     plane.runFieldCommand({ ...body, known: await surroundingsOf(body, { principal, services }) }),
 });
 
-/** What the command needs of what only the control plane knows. */
+/** Reads from the control plane what the command needs to know of members, roles and settings. */
 async function surroundingsOf(
   { type, payload }: { readonly type: string; readonly payload: Readonly<Record<string, unknown>> },
   { principal, services }: { readonly principal: Principal; readonly services: Services },

@@ -6,12 +6,12 @@ import { checkRoleCodes } from './config-references.js';
 import { peopleOf } from './people.js';
 
 const extractContract = endpoint('POST /contracts/extract', {
-  summary: 'Read a contract from its text or a file',
+  summary: 'Extract contract data from a text or a file',
   description:
-    'Exactly one of `text` and `fileRef`: a confirmed file that was found clean (or was never scanned, where scanning is off): PDF, DOCX, XLSX, CSV, text, or a picture (PNG, JPEG, WebP, HEIC, TIFF of one page or more), as which the pages of a scanned PDF count too, up to fifty. A file is read after the answer: the run is `processing`, and `GET /contracts/extractions/:runId` tells when it is `needs_review`, or `failed` with the reason in `warnings`. Rules for English and Chinese read labelled values, tables, staged payments and running text; each field says where in the text it stands and how sure it is, with at most three readings. ' +
-    'Nothing is made up: what was not found is in `missingFields`, and a share of the total (30 %) becomes an amount only where the total was found. Bare shares (`30% upon signing, 70% upon delivery`) are payment lines where they make up the whole; a line has a `dueDate` only where the text says the day. Of terms of payment, `paymentMethod` is the means that they name (`T/T`); where they name none, and are a plan, they stand there whole, with a low confidence. Of pages read from pictures no field is surer than the recognition. Sides without `Party A` and `Party B` are taken in the order seller or lessor, buyer or lessee; bank and account are those of the side that is paid. ' +
-    'Cross-checks are `warnings`: `TOTAL_MISMATCH`, `CAPITAL_AMOUNT_MISMATCH`, `DATES_REVERSED`, `INSTALMENTS_MISMATCH` (also of bare shares that do not make up the whole, from which then no lines are read). `OTHER_DOCUMENT`: by its title or form this is an invoice, an offer, a letter, minutes, or another paper that is neither a sale nor a lease, of which only parties, project and contract number are kept, none of them sure. Nothing is written to a contract before a review says so. ' +
-    'The text is not kept, only the words that readings rest on; a run that was never applied goes 90 days after its last review. Without `contractId` a run is seen by who made it and by administrators who see the whole book.',
+    'Send exactly one of `text` and `fileRef`. `fileRef` is a confirmed file that was scanned as clean (or was not scanned, if scanning is off): PDF, DOCX, XLSX, CSV, text, or an image (PNG, JPEG, WebP, HEIC, TIFF of one page or more). The limit is fifty images, which includes the pages of a scanned PDF. A file is processed after the answer: the run is `processing`, and `GET /contracts/extractions/:runId` reports when it is `needs_review`, or `failed` with the reason in `warnings`. Rules for English and Chinese read labelled values, tables, staged payments and running text; each field has its location in the text, a confidence, and at most three candidate values. ' +
+    'Values are never invented: fields that were not found are listed in `missingFields`, and a share of the total (30 %) becomes an amount only if the total was found. Shares without amounts (`30% upon signing, 70% upon delivery`) become payment lines if they add up to the whole; a line has a `dueDate` only if the text states the date. `paymentMethod` is the means of payment in the payment terms (`T/T`); if the terms name none and describe a plan, it is their full text, with low confidence. On pages read from images, no field has a higher confidence than the text recognition. Parties without the labels `Party A` and `Party B` are ordered as seller or lessor, then buyer or lessee; bank and account are those of the party that is paid. ' +
+    'Cross-checks are reported as `warnings`: `TOTAL_MISMATCH`, `CAPITAL_AMOUNT_MISMATCH`, `DATES_REVERSED`, `INSTALMENTS_MISMATCH` (also if shares without amounts do not add up to the whole; no lines are read from them then). `OTHER_DOCUMENT`: according to its title or form the document is an invoice, an offer, a letter, minutes, or another document that is neither a sale nor a lease; only parties, project and contract number are kept, all with low confidence. Nothing is written to a contract before a review requests it. ' +
+    'The text is not stored, only the words that the values are based on; a run that was never applied is deleted 90 days after its last review. A run without `contractId` is visible to the member who created it and to administrators who see all contracts.',
   needs: edit('contract_edit'),
   body: ExtractInput,
   judge: judgeExtraction,
@@ -26,10 +26,10 @@ const extractContract = endpoint('POST /contracts/extract', {
 const getExtraction = endpoint('GET /contracts/extractions/:runId', {
   summary: 'Read an extraction with its reviews',
   description:
-    'To be asked for until `status` is no longer `processing`: documents are read one at a time, those of several organisations by turns, mostly within seconds, a scan of many pages within two minutes. A run whose process ends, or whose store is out of reach, stays `processing` and is taken up again, for a day at most. ' +
-    'A `failed` run has one reason among its `warnings`: `DOCUMENT_ENCRYPTED` (it needs a password), `DOCUMENT_DAMAGED`, `DOCUMENT_UNSUPPORTED` (no kind that is read), `DOCUMENT_EMPTY`, `DOCUMENT_TOO_LARGE`, `DOCUMENT_TOO_SLOW`, `DOCUMENT_UNREADABLE`, `FILE_INFECTED`, `FILE_GONE`, `OBJECT_STORE_UNAVAILABLE`; it may still be reviewed by overriding fields. ' +
-    'Of what was read, `warnings` say what was left out or is doubtful: `RECOGNISED` and `LOW_RECOGNITION` (from pictures), `PAGES_LEFT_OUT`, `PAGE_UNREADABLE`, `TEXT_CUT`, `HIDDEN_CONTENT`, `ENCODING_GUESSED`. ' +
-    "A field's `location` is a place in the document's text: the page, of a workbook the sheet. Account numbers are masked for roles without `sensitive_data (view)`.",
+    'Poll until `status` is no longer `processing`: documents are processed one at a time, alternating between organisations, mostly within seconds, a scan of many pages within two minutes. If the process ends or the object store is unavailable, the run stays `processing` and is retried, for one day at most. ' +
+    'A `failed` run has one reason in its `warnings`: `DOCUMENT_ENCRYPTED` (a password is required), `DOCUMENT_DAMAGED`, `DOCUMENT_UNSUPPORTED` (an unsupported format), `DOCUMENT_EMPTY`, `DOCUMENT_TOO_LARGE`, `DOCUMENT_TOO_SLOW`, `DOCUMENT_UNREADABLE`, `FILE_INFECTED`, `FILE_GONE`, `OBJECT_STORE_UNAVAILABLE`; it can still be reviewed by overriding fields. ' +
+    'For a document that was read, `warnings` report omitted or uncertain content: `RECOGNISED` and `LOW_RECOGNITION` (text from images), `PAGES_LEFT_OUT`, `PAGE_UNREADABLE`, `TEXT_CUT`, `HIDDEN_CONTENT`, `ENCODING_GUESSED`. ' +
+    "A field's `location` is a position in the document's text: the page or, in a workbook, the sheet. Account numbers are masked for roles without `sensitive_data (view)`.",
   needs: edit('contract_edit'),
   returns: ExtractionRun,
   calls: ['getExtraction'],
@@ -38,12 +38,12 @@ const getExtraction = endpoint('GET /contracts/extractions/:runId', {
 });
 
 const reviewExtraction = endpoint('PATCH /contracts/extractions/:runId/review', {
-  summary: 'Accept, override or reject what was read, and write it to the contract',
+  summary: 'Review extracted fields, and write them to the contract',
   description:
-    'A run that is still `processing` is no more than that (`INVALID_TRANSITION`). May be called many times; for each field the last review counts, and every call is kept with its `metadata`. Any field of contracts may be overridden, found or not; a value is checked as `PATCH /contracts/:id` checks it. ' +
-    "`applyToContract` writes what was accepted and overridden, now and before, all of it or nothing, with the rules of `PATCH /contracts/:id`: `payments` become the plan as it should be, `terms` replace. `If-Match` names the contract's version. " +
-    "A run without a contract makes a draft: `ownerId` defaults to the caller, `subjectId` to the only subject company in the caller's scope, and what lacks is named by `EXTRACTION_INCOMPLETE`. " +
-    'On a plan with `workflowAutomation` a draft then moves by `mark_extracted`, or the warning `NOT_MARKED_EXTRACTED` says that the lifecycle does not let the caller. What a refusal undoes includes the review itself.',
+    'A run that is `processing` cannot be reviewed (`INVALID_TRANSITION`). A run can be reviewed many times: for each field the last review applies, and every call is stored with its `metadata`. Any contract field may be overridden, whether it was found or not; values are validated as in `PATCH /contracts/:id`. ' +
+    "`applyToContract` writes all fields accepted or overridden in this and earlier reviews, in one transaction, with the rules of `PATCH /contracts/:id`: `payments` is the complete plan, `terms` replace the present ones. `If-Match` refers to the contract's version. " +
+    "A run without a contract creates a draft: `ownerId` defaults to the caller, `subjectId` to the only subject company in the caller's scope; missing fields are listed by `EXTRACTION_INCOMPLETE`. " +
+    'On a plan with `workflowAutomation` the draft is then moved by `mark_extracted`; the warning `NOT_MARKED_EXTRACTED` reports that the lifecycle does not allow this to the caller. If applying is refused, the review is not stored either.',
   needs: edit('contract_edit'),
   body: ReviewInput,
   returns: ExtractionRun,
@@ -51,7 +51,7 @@ const reviewExtraction = endpoint('PATCH /contracts/extractions/:runId/review', 
   fails: [],
   run: async ({ params, body, plane, principal, services }) => {
     for (const [i, { fieldKey, overrideValue }] of body.fields.entries()) {
-      // Whatever is no list of texts is refused by its form.
+      // A value that is not a list of strings is refused by the schema of the field.
       if (
         fieldKey !== 'workflowAllowedRoles' ||
         !Array.isArray(overrideValue) ||
@@ -73,7 +73,7 @@ const reviewExtraction = endpoint('PATCH /contracts/extractions/:runId/review', 
   },
 });
 
-/** Fields that name a member or a subject company. */
+/** Fields that refer to a member or a subject company. */
 const NAMING: ReadonlySet<string> = new Set(['subjectId', 'ownerId', 'ownerSuperiorId']);
 
 export const extractionEndpoints = { extractContract, getExtraction, reviewExtraction };

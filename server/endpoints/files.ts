@@ -11,16 +11,16 @@ import { endpoint } from '../http/endpoint.js';
 import { reply } from '../http/reply.js';
 import { checkReferences } from './named.js';
 
-/** Each step of a confirmation has its own deadline; together they come to less than this. */
+/** The sum of the deadlines of the steps of a confirmation is below this. */
 const CONFIRM_MS = 60_000;
 
 const presignFile = endpoint('POST /files/presign', {
-  summary: 'Announce an upload, and get the URL for it',
+  summary: 'Request an upload URL',
   description:
-    'The first of three steps. The second is one `PUT` of the bytes to `uploadUrl`, with the `headers` as they are in the answer: straight to the object store, never through the API, and never under `/api/v1`. The third is `POST /files/confirm`. ' +
-    'URL and token are good for 15 minutes, for exactly these bytes: a body of another length or type is refused by the store. ' +
-    "A `paymentId` files it under the line's contract, and a contract under its subject company; ids that do not belong together are 400. A file that is filed under nothing is seen by who uploaded it, and by those who see all contracts of its subject company. " +
-    'No bytes at all (`sizeBytes` 0) are allowed. A `fileName` may not turn its own letters around (U+202E and its like): 400. Against the quota of the tenant count its files, and uploads that were announced and not confirmed, which are removed after a day. At most 200 uploads of a tenant are open at a time (429).',
+    'Step one of three. Step two is one `PUT` of the bytes to `uploadUrl` with the `headers` exactly as returned: directly to the object store, not through the API, and never under `/api/v1`. Step three is `POST /files/confirm`. ' +
+    'URL and token are valid for 15 minutes, for exactly these bytes: the store refuses a body of another length or type. ' +
+    "With `paymentId` the file belongs to the line's contract, and with a contract to its subject company; ids that do not belong together are 400. A file with none of these is visible to the member who uploaded it, and to members who see all contracts of its subject company. " +
+    "An empty file (`sizeBytes` 0) is allowed. A `fileName` must not contain characters that change the text direction, such as U+202E (400). The tenant's quota counts its files and its unconfirmed uploads; the latter are deleted after a day. A tenant can have at most 200 unconfirmed uploads (429).",
   needs: view('contract_view'),
   body: PresignInput,
   status: 201,
@@ -34,11 +34,11 @@ const presignFile = endpoint('POST /files/presign', {
 });
 
 const confirmFile = endpoint('POST /files/confirm', {
-  summary: 'Make a file of what was uploaded',
+  summary: 'Confirm an upload',
   description:
-    'Every field as it was announced; a link or `bucket` that is left out is taken from the token. The bytes are copied to where no URL can write them, their first bytes are held against the content type, and they are hashed and scanned. ' +
-    'The answer waits five seconds for the scanner; after that the file is `pending`, and `GET /files/:id` tells how it went. What is refused for its size or content is removed, and may be uploaded again while the URL is good. ' +
-    "A second confirmation with the same token answers the first one's file, also when the token has expired since, and by several at once there is one file. The `id` is what the API calls a file reference.",
+    'Every field must have the value sent to `POST /files/presign`; a link or `bucket` that is omitted is taken from the token. The bytes are copied to a location that no upload URL can write to, their first bytes are compared with the content type, and they are hashed and scanned. ' +
+    'The answer waits up to five seconds for the scanner; after that the file is `pending`, and `GET /files/:id` reports the result. An upload that is refused for its size or content is deleted, and can be repeated while the URL is valid. ' +
+    'A repeated confirmation with the same token returns the same file, also after the token has expired; concurrent confirmations create one file. The `id` is the file reference used elsewhere in the API.',
   needs: view('contract_view'),
   body: ConfirmInput,
   status: 201,
@@ -52,7 +52,7 @@ const confirmFile = endpoint('POST /files/confirm', {
 const getFile = endpoint('GET /files/:id', {
   summary: 'Read the record of a file',
   description:
-    'A file is seen by whoever sees a contract that it hangs on: the one that it was filed under, and each that refers to it in itself, its lines, receipts, invoices, tasks or custom fields.',
+    'A file is visible to members who see a contract that it belongs to: the contract that it was uploaded for, or any contract that refers to it directly or in its lines, receipts, invoices, tasks or custom fields.',
   needs: view('contract_view'),
   returns: FileRecord,
   calls: ['getFile'],
@@ -61,11 +61,11 @@ const getFile = endpoint('GET /files/:id', {
 });
 
 const downloadFile = endpoint('GET /files/:id/download', {
-  summary: 'Get a URL for one download',
+  summary: 'Get a download URL',
   description:
-    'The URL is good for 60 seconds and gives the bytes as an attachment. Whoever prefers something other than JSON (what `Accept` names first among the best: a browser that follows a link or shows a picture) is sent there at once, by 302; `*/*` and `application/*` are JSON. ' +
-    'A clean file is given out always, an infected one never. One that waits for the scanner, or could not be scanned, is given out only where `FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN` is off, and one that was never scanned only while scanning is off. Each download goes on record. ' +
-    'With `contractId` or `paymentId` the file must hang there.',
+    'The URL is valid for 60 seconds and returns the bytes as an attachment. A client that prefers another type to JSON (by the first of the most preferred types in `Accept`: a browser that follows a link or shows an image) is redirected there by 302; `*/*` and `application/*` count as JSON. ' +
+    'A clean file can always be downloaded, an infected one never. A file whose scan is pending or failed can be downloaded only if `FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN` is off, and a file that was never scanned only while scanning is off. Each download is recorded. ' +
+    'With `contractId` or `paymentId` the file must belong to that record.',
   needs: view('contract_view'),
   query: DownloadQuery,
   returns: Download,

@@ -2,8 +2,8 @@ import { endpoint } from '../http/endpoint.js';
 import { HealthRecord } from '../services/health.schemas.js';
 
 const getHealth = endpoint('GET /health', {
-  summary: 'Ask whether the service and its databases are up',
-  description: 'Always answers 200; `status` is `degraded` when a database cannot be reached.',
+  summary: 'Check the health of the service and its databases',
+  description: 'Always answers 200; `status` is `degraded` if a database is unreachable.',
   needs: 'public',
   returns: HealthRecord,
   fails: [],

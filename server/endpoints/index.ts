@@ -29,7 +29,10 @@ import { taskEndpoints } from './tasks.js';
 import { tenantAdminEndpoints } from './tenant-admin/index.js';
 import { workflowEndpoints } from './workflow.js';
 
-/** The one list: routes, access checks, validation, the OpenAPI document and the guarantee tests all come from it. */
+/**
+ * The only list of endpoints: routes, access checks, validation, the OpenAPI document and the guarantee tests derive
+ * from it.
+ */
 export const ENDPOINTS = {
   ...authEndpoints,
   ...mfaEndpoints,

@@ -14,11 +14,11 @@ const fields = {
   email: s.text({ max: 254 }),
   roleCode: s.text({ max: 64 }),
   subjectScope: s.nullable(
-    s.list(s.id(), 10_000, 'Subject companies that the member will see; null is all, an empty list none.'),
+    s.list(s.id(), 10_000, 'The subject companies visible to the member; null means all, an empty list none.'),
   ),
   status: s.enum(['open', 'expired']),
-  deliveryStatus: s.enum(['not_sent', 'queued', 'sent', 'failed'], 'What became of the latest mail.'),
-  invitedBy: s.id('The member who invited, or who sent the invitation last. It is good while they may invite.'),
+  deliveryStatus: s.enum(['not_sent', 'queued', 'sent', 'failed'], 'The delivery status of the latest mail.'),
+  invitedBy: s.id('The member who last sent the invitation. It is valid only while this member may invite.'),
   expiresAt: s.instant(),
   createdAt: s.instant(),
   updatedAt: s.instant(),
@@ -30,7 +30,7 @@ const SentInvitation = s.object(
     inviteLink: s.nullable(
       s.verbatim({
         max: 4_096,
-        about: 'Only where no mail server is configured: to be handed over by hand. It is not shown again.',
+        about: 'Set only if no mail server is configured: pass the link on manually. It is not shown again.',
       }),
     ),
   },
@@ -41,14 +41,12 @@ export const invitationEndpoints = {
   acceptInvitation: endpoint('POST /auth/invitations/accept', {
     summary: 'Accept an invitation',
     description:
-      'Makes the account, with the address, the role and the scope of the invitation, and signs it in. Where policy demands a second factor, it is enrolled at the first login. An invitation is good while who sent it last is an active member with `admin` (edit); else 422 `TOKEN_INVALID`.',
+      'Creates the account with the address, role and scope of the invitation, and signs it in. If the policy requires a second factor, it is enrolled at the next login. An invitation is valid only while the member who last sent it is active and has `admin (edit)`; otherwise 422 `TOKEN_INVALID`.',
     needs: 'public',
     body: s.object(
       {
         token: s.verbatim({ min: 16, max: 200 }),
-        tenantSlug: s.optional(
-          s.text({ max: 64, about: 'Where it is given, the invitation must be of this organisation.' }),
-        ),
+        tenantSlug: s.optional(s.text({ max: 64, about: 'If sent, the invitation must belong to this organisation.' })),
         name: personName(),
         nameProfile: s.optional(NameProfile),
         password: s.verbatim({ min: 8, max: 256 }),
@@ -67,16 +65,16 @@ export const invitationEndpoints = {
   }),
 
   createInvitation: endpoint('POST /tenant-admin/invitations', {
-    summary: 'Invite somebody',
+    summary: 'Invite a member',
     description:
-      "Mails a token, good for seven days and for one use. To a role with `admin (edit)` only within ten minutes of the caller's sign-in. An organisation sends 100 invitations in an hour, those sent again among them; then 429, until `Retry-After` has passed.",
+      "Mails a token that is valid for seven days and for one use. Inviting to a role with `admin (edit)` is possible only within ten minutes of the caller's sign-in. An organisation can send 100 invitations per hour, including those sent again; after that the answer is 429 until `Retry-After` has passed.",
     needs: edit('admin'),
     body: s.object(
       {
         email: s.email(),
         roleCode: s.text({ max: 64 }),
         subjectScope: s.optional(
-          s.list(s.id(), 10_000, 'Left out or null: all subject companies. An empty list: none.'),
+          s.list(s.id(), 10_000, 'Omitted or null: all subject companies. An empty list: none.'),
         ),
       },
       { title: 'NewInvitation' },
@@ -97,7 +95,7 @@ export const invitationEndpoints = {
 
   listInvitations: endpoint('GET /tenant-admin/invitations', {
     summary: 'List invitations',
-    description: 'Those that nobody has accepted yet, also when they have expired; newest first.',
+    description: 'Invitations that were not accepted, including expired ones; newest first.',
     needs: edit('admin'),
     returns: s.list(Invitation, 1_000),
     fails: [],
@@ -107,7 +105,7 @@ export const invitationEndpoints = {
   resendInvitation: endpoint('POST /tenant-admin/invitations/:id/resend', {
     summary: 'Send an invitation again',
     description:
-      "With a new token, good for another seven days; the one before is worth nothing from then on. Who sends it again vouches for it in the place of who invited, and is its `invitedBy`: for a role with `admin (edit)` only within ten minutes of the caller's sign-in. It counts among the 100 invitations that an organisation sends in an hour; then 429, until `Retry-After` has passed.",
+      "Sends a new token, valid for another seven days; the previous token becomes invalid. The caller becomes its `invitedBy`. For a role with `admin (edit)` this is possible only within ten minutes of the caller's sign-in. It counts towards the 100 invitations that an organisation can send per hour; after that the answer is 429 until `Retry-After` has passed.",
     needs: edit('admin'),
     returns: SentInvitation,
     fails: ['RECENT_LOGIN_REQUIRED', 'MEMBER_EXISTS', 'RATE_LIMITED'],

@@ -4,11 +4,11 @@ import { judgeInvoice } from '../data-planes/judged-amounts.js';
 import { endpoint } from '../http/endpoint.js';
 
 const addInvoice = endpoint('POST /contracts/:id/invoices', {
-  summary: 'Enter an invoice record',
+  summary: 'Create an invoice record',
   description:
-    'Of a payment line (`receivablePlanId`), or of the contract as a whole; in any of the four states, and on a locked contract too. Once a line has records, whatever their state, they alone say what is invoiced on it: issued ones less red letters, while drafts and void ones count nothing. ' +
-    "A record posted as `red_letter` takes its amount away, and all of them together at most what is issued on the same line or, without a line, on the contract (`RED_LETTER_EXCEEDS_ISSUED`). The contract's `invoicedAmount` adds up its lines and the records without line; `uninvoicedAmount` goes line by line. " +
-    "More invoiced than the line amounts to is accepted with the warning `INVOICE_EXCEEDS_LINE`. Moves the contract's version, and honours `If-Match` with it.",
+    'The record belongs to a payment line (`receivablePlanId`) or to the contract as a whole. It may have any of the four states, and the contract may be locked. Once a line has invoice records, in any state, its invoiced amount is computed only from them: issued records less red letters; drafts and void records do not count. ' +
+    "A record created as `red_letter` reduces the invoiced amount. All red letters together must not exceed the issued amount on the same line or, without a line, on the contract (`RED_LETTER_EXCEEDS_ISSUED`). The contract's `invoicedAmount` is the sum of its lines and of the records without a line; `uninvoicedAmount` is computed per line. " +
+    "Invoicing more than the amount of the line is accepted with the warning `INVOICE_EXCEEDS_LINE`. Increments the contract's version, which `If-Match` refers to.",
   needs: edit('invoice'),
   body: InvoiceInput,
   judge: judgeInvoice,
@@ -22,9 +22,9 @@ const addInvoice = endpoint('POST /contracts/:id/invoices', {
 const updateInvoice = endpoint('PATCH /contracts/:id/invoices/:invoiceId', {
   summary: 'Issue, void or reverse an invoice record',
   description:
-    'States: draft to issued or void, issued to void or red_letter; the same again changes nothing, and all else is `INVALID_TRANSITION`. A draft changes in every field; of an issued record `note`, `attachment` and `paymentRecordId` stay open, of any other one `note` and `attachment` (`INVOICE_FIXED`). ' +
-    'An issued record cannot be void once money was matched to it (`LINE_HAS_MONEY`): its line has money received that is `matched`, or the receipt that it names is on a line with money. It is turned to `red_letter` instead: it stays `issued`, and a red letter `<invoiceNo>-R`, dated today, takes its amount away (`reversedByInvoiceId`, `reversesInvoiceId`). ' +
-    "When the record was made by `PATCH /payments/:paymentId/invoice`, voiding or turning it clears the line's own invoice fields. A change that changes nothing answers 200 with the contract's version unmoved; `If-Match` takes that version.",
+    'State changes: draft to issued or void, issued to void or red_letter. Setting the present state changes nothing; any other change is `INVALID_TRANSITION`. All fields of a draft can be changed; on an issued record `note`, `attachment` and `paymentRecordId`, on any other record `note` and `attachment` (`INVOICE_FIXED`). ' +
+    'An issued record cannot be voided once a receipt was matched to it (`LINE_HAS_MONEY`): its line has a received amount that is `matched`, or the receipt that the record names is on a line with a received amount. Set it to `red_letter` instead: the record stays `issued`, and a red letter `<invoiceNo>-R` with the date of today cancels its amount (`reversedByInvoiceId`, `reversesInvoiceId`). ' +
+    "If the record was created by `PATCH /payments/:paymentId/invoice`, voiding or reversing it clears the line's own invoice fields. A request that changes nothing returns 200 with the contract's version unchanged; `If-Match` refers to that version.",
   needs: edit('invoice'),
   body: InvoicePatch,
   judge: judgeInvoice,

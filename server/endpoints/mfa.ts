@@ -4,18 +4,18 @@ import { DeliveryStatus, MfaEnrolled, MfaOffer, MfaStatus } from '../auth/auth.s
 import { endpoint } from '../http/endpoint.js';
 import { challengeToken } from './challenge-token.js';
 
-const recent = 'Only within ten minutes of the sign-in that opened the session; after that, sign in again.';
-const told = 'The caller is told by mail, and all of their other sessions end.';
+const recent = 'Possible only within ten minutes of the sign-in that started the session; after that, sign in again.';
+const notified = 'The caller is notified by mail, and all their other sessions end.';
 
 const currentCode = s.verbatim({
   max: 64,
   pattern: `^([0-9]{6}|${RECOVERY_CODE_PATTERN})$`,
-  about: 'Six digits of the authenticator; or a recovery code, when the authenticator is lost.',
+  about: 'Six digits of the authenticator, or a recovery code if the authenticator is lost.',
 });
 
 export const mfaEndpoints = {
   mfaStatus: endpoint('GET /auth/mfa/status', {
-    summary: 'Show whether I have an authenticator',
+    summary: 'Show whether the caller has an authenticator',
     needs: 'signed_in',
     returns: MfaStatus,
     fails: [],
@@ -33,7 +33,7 @@ export const mfaEndpoints = {
 
   confirmMfa: endpoint('POST /auth/mfa/enroll/confirm', {
     summary: 'Enrol the authenticator',
-    description: `With the secret as it was given, and a code made from it. Answers ten recovery codes, this once. The code is used up: a login wants the next one. ${recent} ${told}`,
+    description: `Send the secret from \`POST /auth/mfa/enroll/start\` and a code generated from it. Returns ten recovery codes, which are not shown again. The code cannot be used again: the next login requires a new one. ${recent} ${notified}`,
     needs: 'signed_in',
     body: s.object(
       {
@@ -49,7 +49,7 @@ export const mfaEndpoints = {
 
   disableMfa: endpoint('POST /auth/mfa/disable', {
     summary: 'Remove the authenticator',
-    description: `With the recovery codes. Refused where the policy asks the caller's role for a second factor. ${recent} ${told}`,
+    description: `Removes the recovery codes too. Refused if the policy requires a second factor for the caller's role. ${recent} ${notified}`,
     needs: 'signed_in',
     body: s.object({ code: currentCode }, { title: 'MfaRemoval' }),
     returns: MfaStatus,
@@ -58,11 +58,11 @@ export const mfaEndpoints = {
   }),
 
   sendLoginCode: endpoint('POST /auth/login/mfa/email', {
-    summary: 'Have a code sent by mail',
+    summary: 'Request a login code by mail',
     description:
-      'For a login without the authenticator: six digits, good for ten minutes and five tries, to be used as `emailCode`. ' +
-      'Sent only when the credentials are right and the account has an authenticator, at most once a minute and five times an hour; not for 24 hours after a password reset or a change of address, and not to whom `MFA_EMAIL_FALLBACK` excludes. ' +
-      'The answer is the same in every case. Where the bot challenge is enabled `challengeToken` is required here too, a fresh one: that of the login has been used.',
+      'For a login without the authenticator: sends six digits, valid for ten minutes and five attempts, to be sent as `emailCode`. ' +
+      'The code is sent only if the credentials are correct and the account has an authenticator, at most once a minute and five times an hour; not within 24 hours of a password reset or an email change, and not to members excluded by `MFA_EMAIL_FALLBACK`. ' +
+      'The answer is the same in all cases. If the bot challenge is enabled, `challengeToken` is required here too, and must be a new one.',
     needs: 'public',
     body: s.object(
       { tenantSlug: s.text({ max: 64 }), email: s.email(), password: s.verbatim({ max: 256 }), challengeToken },

@@ -12,8 +12,8 @@ import type { Services } from '../services/services.js';
 import type { TenantDirectory } from '../tenants/directory.js';
 
 /**
- * Names of members and subject companies belong to the control plane: the data plane answers ids, and they are added
- * here.
+ * The control plane stores the names of members and subject companies: the data plane returns ids, and the names are
+ * added here.
  */
 export const nameProperties = {
   subjectName: s.nullable(s.text()),
@@ -48,9 +48,9 @@ interface References {
 type Caller = { readonly principal: Principal; readonly services: Services };
 
 /**
- * Refuses a reference to a subject company outside the caller's scope, or to somebody who is no active member, before
- * the data plane is called. What a contract has already may be sent back with it, also when its owner has left since:
- * `present` is asked only then.
+ * Refuses a reference to a subject company outside the caller's scope or to someone who is not an active member, before
+ * the data plane is called. The present values of a contract may be sent back, even if its owner is no longer active:
+ * `present` is called only then.
  */
 export async function checkReferences(
   references: References,
@@ -61,7 +61,7 @@ export async function checkReferences(
   if (unknown) throw fail('REFERENCE_INVALID', unknown);
 }
 
-/** The first of such references, for the data plane to refuse in its place. */
+/** Returns the first such reference; the data plane reports it after its own checks. */
 export async function unknownReferenceIn(
   references: References,
   caller: Caller,

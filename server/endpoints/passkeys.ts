@@ -12,12 +12,12 @@ import { endpoint } from '../http/endpoint.js';
 import { challengeToken } from './challenge-token.js';
 import { withRefreshCookie } from './refresh-cookie.js';
 
-const recent = 'Only within ten minutes of the sign-in that opened the session; after that, sign in again.';
-const told = 'The caller is told by mail, and all of their other sessions end.';
+const recent = 'Possible only within ten minutes of the sign-in that started the session; after that, sign in again.';
+const notified = 'The caller is notified by mail, and all their other sessions end.';
 
 export const passkeyEndpoints = {
   listPasskeys: endpoint('GET /auth/passkeys', {
-    summary: 'List my passkeys',
+    summary: "List the caller's passkeys",
     description: 'Oldest first.',
     needs: 'signed_in',
     returns: s.list(Passkey, 10),
@@ -26,8 +26,8 @@ export const passkeyEndpoints = {
   }),
 
   beginPasskeyRegistration: endpoint('POST /auth/passkeys/register/options', {
-    summary: 'Ask for a new passkey',
-    description: `Answers what \`navigator.credentials.create()\` is to be called with; good for one answer of this session, for five minutes. An account has at most ten passkeys. ${recent}`,
+    summary: 'Get options for a new passkey',
+    description: `Returns the options for \`navigator.credentials.create()\`, valid for one attempt of this session, for five minutes. An account has at most ten passkeys. ${recent}`,
     needs: 'signed_in',
     returns: RegistrationQuestion,
     fails: ['RECENT_LOGIN_REQUIRED', 'LIMIT_REACHED'],
@@ -36,12 +36,12 @@ export const passkeyEndpoints = {
 
   finishPasskeyRegistration: endpoint('POST /auth/passkeys/register/verify', {
     summary: 'Register a passkey',
-    description: `Takes the browser's answer to the options. A failed answer uses them up too. No attestation is asked for, and none is looked at. ${recent} ${told}`,
+    description: `Send the browser's response to the options. A failed attempt invalidates them too. Attestation is neither requested nor checked. ${recent} ${notified}`,
     needs: 'signed_in',
     body: s.object(
       {
         response: AttestationResponse,
-        label: s.optional(s.name({ max: 80, about: 'Tells the passkey from others.' })),
+        label: s.optional(s.name({ max: 80, about: 'A name to distinguish the passkey from others.' })),
       },
       { title: 'PasskeyRegistration' },
     ),
@@ -53,8 +53,8 @@ export const passkeyEndpoints = {
   }),
 
   removePasskey: endpoint('DELETE /auth/passkeys/:id', {
-    summary: 'Remove a passkey',
-    description: `Nobody signs in with it any more. ${recent} ${told}`,
+    summary: 'Delete a passkey',
+    description: `It can no longer be used to sign in. ${recent} ${notified}`,
     needs: 'signed_in',
     returns: Ok,
     fails: ['RECENT_LOGIN_REQUIRED'],
@@ -65,9 +65,9 @@ export const passkeyEndpoints = {
   }),
 
   beginPasskeyLogin: endpoint('POST /auth/passkeys/login/options', {
-    summary: 'Ask for a passkey to sign in',
+    summary: 'Get options to sign in with a passkey',
     description:
-      'Answers what `navigator.credentials.get()` is to be called with; good for one answer, for five minutes. Accounts that do not exist, and those without passkeys, look like any other.',
+      'Returns the options for `navigator.credentials.get()`, valid for one attempt, for five minutes. The answer does not reveal whether the account exists or has passkeys.',
     needs: 'public',
     body: s.object(
       { email: s.email(), tenantSlug: s.text({ max: 64 }), challengeToken },
@@ -81,7 +81,7 @@ export const passkeyEndpoints = {
   finishPasskeyLogin: endpoint('POST /auth/passkeys/login/verify', {
     summary: 'Sign in with a passkey',
     description:
-      'A passkey stands for password and second factor, also while the password is locked after failures. Whatever is wrong is answered alike, and uses the options up.',
+      'A passkey replaces password and second factor, also while the password is locked after failures. All failures return the same error and invalidate the options.',
     needs: 'public',
     body: s.object({ flowId: s.verbatim({ max: 128 }), response: AssertionResponse }, { title: 'PasskeyLogin' }),
     returns: TokenPair,

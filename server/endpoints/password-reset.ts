@@ -5,10 +5,10 @@ import { challengeToken } from './challenge-token.js';
 
 export const passwordResetEndpoints = {
   requestPasswordReset: endpoint('POST /auth/password-reset/request', {
-    summary: 'Ask for a new password',
+    summary: 'Request a password reset',
     description:
-      'Mails a token to the account, good for two hours and for one use; a later one replaces it. Whether there is such an account cannot be told from the answer: mail leaves ' +
-      'after it, so `deliveryStatus` is always `not_sent`. What became of the mail is in the audit log. Accounts without a password (single sign-on) get none; of one account at most five requests an hour count.',
+      'Mails a token to the account, valid for two hours and for one use; a later token replaces it. The answer does not reveal whether the account exists: mail is sent after ' +
+      'it, so `deliveryStatus` is always `not_sent`. The audit log records whether the mail was sent. Accounts without a password (single sign-on) get no mail; at most five requests per account and hour are processed.',
     needs: 'public',
     body: s.object(
       { tenantSlug: s.text({ max: 64 }), email: s.email(), challengeToken },
@@ -25,7 +25,7 @@ export const passwordResetEndpoints = {
   confirmPasswordReset: endpoint('POST /auth/password-reset/confirm', {
     summary: 'Set a new password',
     description:
-      "Uses the token up, ends all sessions of the account and mails a notice to it. A second factor stays as it is. A token that is refused with another organisation's slug, or with a weak password, is still good.",
+      "Invalidates the token, ends all sessions of the account and notifies its owner by mail. The second factor does not change. A token that is refused because of another organisation's slug or a weak password remains valid.",
     needs: 'public',
     body: s.object(
       {

@@ -24,9 +24,9 @@ const PaymentRow = s.object(
 );
 
 const listPayments = endpoint('GET /payments', {
-  summary: 'List payment lines over all contracts',
+  summary: 'List payment lines of all contracts',
   description:
-    '`due` has what is outstanding and due today or later, `overdue` what is outstanding and was due before today: together all open lines, and never the same one. `reconcile` has money received that is not matched, latest first; the others go by due date. `includeDeleted` adds removed lines and the lines of deleted contracts, whose `deletedAt` is set.',
+    '`due` lists outstanding lines due today or later, `overdue` outstanding lines due before today; together they list each open line once. `reconcile` lists lines with received amounts that are not matched, latest first; the other lists are sorted by due date. `includeDeleted` adds deleted lines and the lines of deleted contracts, with `deletedAt`.',
   needs: view('payment_entry'),
   query: PaymentQuery,
   returns: page(PaymentRow, { title: 'PaymentPage' }),
@@ -48,9 +48,9 @@ const listPayments = endpoint('GET /payments', {
 });
 
 const getPaymentStats = endpoint('GET /payments/stats', {
-  summary: 'Count and add up payment lines',
+  summary: 'Get counts and totals of payment lines',
   description:
-    "Over the contracts that the caller may see, currency by currency. Amounts at the top are those in the tenant's default currency. `dueSoon` has what is due from today to the end of the reminder lead days, and is part of `due`.",
+    "Covers the contracts visible to the caller, by currency. Amounts at the top level are those in the tenant's default currency. `dueSoon` covers lines due from today to the end of the reminder lead days, and is part of `due`.",
   needs: view('payment_entry'),
   returns: PaymentStats,
   calls: ['getPaymentStats'],
@@ -61,7 +61,7 @@ const getPaymentStats = endpoint('GET /payments/stats', {
 const addPaymentLine = endpoint('POST /contracts/:id/payments', {
   summary: 'Add a payment line to a contract',
   description:
-    'Also to a locked one. Invoice fields need `invoice (edit)`, and an `invoiceNo` makes an issued invoice record.',
+    'Allowed on a locked contract too. Invoice fields need `invoice (edit)`, and an `invoiceNo` creates an issued invoice record.',
   needs: edit('payment_entry'),
   body: PaymentLineInput,
   judge: judgeNewLine,
@@ -73,9 +73,9 @@ const addPaymentLine = endpoint('POST /contracts/:id/payments', {
 });
 
 const updatePaymentLine = endpoint('PATCH /payments/:paymentId', {
-  summary: 'Change a payment line',
+  summary: 'Update a payment line',
   description:
-    "Invoice fields mean what they mean in `PATCH /payments/:paymentId/invoice`. On a locked contract period, due date, amount and currency stay as they are (`CONTRACT_LOCKED`); receipts and invoice evidence stay open. A line with money received or invoiced keeps its currency. Without `amount` a new currency keeps the number. Another amount puts a matched line back to `pending`. Invoice fields need `invoice (edit)`. Moves the contract's version; `If-Match` is not read.",
+    "Invoice fields work as in `PATCH /payments/:paymentId/invoice` and need `invoice (edit)`. On a locked contract, period, due date, amount and currency cannot be changed (`CONTRACT_LOCKED`); receipts and invoice evidence can. The currency of a line with received or invoiced amounts cannot be changed. A new currency without `amount` keeps the number. Changing the amount of a matched line resets it to `pending`. Increments the contract's version; `If-Match` is ignored.",
   needs: edit('payment_entry'),
   body: PaymentLinePatch,
   judge: judgeLine,
@@ -86,9 +86,9 @@ const updatePaymentLine = endpoint('PATCH /payments/:paymentId', {
 });
 
 const deletePaymentLine = endpoint('DELETE /payments/:paymentId', {
-  summary: 'Remove a payment line',
+  summary: 'Delete a payment line',
   description:
-    'Only one without receipt and invoice, and not from a locked contract. It is still listed with `includeDeleted`.',
+    'Allowed only for a line without receipts and invoices, on a contract that is not locked. The line is still listed with `includeDeleted`.',
   needs: edit('payment_entry'),
   returns: Ok,
   calls: ['deletePaymentLine'],
@@ -97,9 +97,9 @@ const deletePaymentLine = endpoint('DELETE /payments/:paymentId', {
 });
 
 const recordReceipt = endpoint('PATCH /payments/:paymentId/receipt', {
-  summary: 'Record money received against a payment line',
+  summary: 'Record the amount received on a payment line',
   description:
-    '`receivedAmount` is the new total received on the line: the same request twice changes nothing, and a lower total is a correction. Another `receivedDate` alone says that what came on the former day came on this one, and the cash flow follows. Warnings: `NOTE_RECOMMENDED` for an exception without a note, `BANK_SERIAL_REUSED` with at most 20 `paymentIds` when other lines name the transfer.',
+    '`receivedAmount` is the new total received on the line: repeating a request changes nothing, and a lower total is a correction. Changing only `receivedDate` moves the amount received on the previous date to the new one, also in the cash flow. Warnings: `NOTE_RECOMMENDED` for an exception without a note, `BANK_SERIAL_REUSED` with at most 20 `paymentIds` if other lines name the same transfer.',
   needs: edit('payment_entry'),
   body: ReceiptPatch,
   judge: judgeLine,
@@ -110,9 +110,9 @@ const recordReceipt = endpoint('PATCH /payments/:paymentId/receipt', {
 });
 
 const listReceipts = endpoint('GET /payments/:paymentId/receipts', {
-  summary: 'List what was received on a payment line',
+  summary: 'List the receipts of a payment line',
   description:
-    'Each change of the total, newest first; corrections have a negative `delta`, and the day on which they were made unless the request gave another `receivedDate`. A corrected day alone is two: what came on the former day is taken from it and put to the other. Receipts of a removed line stay readable.',
+    'Lists each change of the total, newest first. Corrections have a negative `delta` and the date on which they were made, unless the request had another `receivedDate`. Correcting only the date creates two entries: the amount is subtracted on the previous date and added on the new one. Receipts of a deleted line remain readable.',
   needs: view('payment_entry'),
   query: ReceiptQuery,
   returns: ReceiptPage,
@@ -122,11 +122,11 @@ const listReceipts = endpoint('GET /payments/:paymentId/receipts', {
 });
 
 const recordInvoiceEvidence = endpoint('PATCH /payments/:paymentId/invoice', {
-  summary: 'Record the invoice written for a payment line',
+  summary: 'Record the invoice of a payment line',
   description:
-    'With an `invoiceNo` it makes one issued invoice record of the line, or takes the one that was entered under that number; later changes of these fields change that record, another number renames it, and `null` removes it unless money was matched to the line (`LINE_HAS_MONEY`). ' +
-    "Without a number `invoiceAmount` counts as long as the line has no invoice records at all; after that the warning `INVOICE_RECORDS_COUNT` says that it does not. What is invoiced without a date gets today's. " +
-    "An invoice above the line's amount is accepted with the warning `INVOICE_EXCEEDS_LINE`. Of a record that is void or reversed the line keeps nothing: the next invoice has a number of its own.",
+    'With an `invoiceNo`, creates an issued invoice record for the line, or uses the existing record with that number. Later changes of these fields update that record: another number renames it, and `null` removes it unless a receipt was matched to the line (`LINE_HAS_MONEY`). ' +
+    "Without a number, `invoiceAmount` counts only while the line has no invoice records; otherwise the warning `INVOICE_RECORDS_COUNT` reports that it does not. An invoice without a date gets today's date. " +
+    "An invoice above the line's amount is accepted with the warning `INVOICE_EXCEEDS_LINE`. When the record is voided or reversed, the line's invoice fields are cleared: the next invoice needs a new number.",
   needs: edit('invoice'),
   body: InvoiceEvidencePatch,
   judge: judgeLine,

@@ -3,7 +3,8 @@ import type { Principal } from '../access/principal.js';
 import type { Services } from '../services/services.js';
 
 /**
- * Who there is in the caller's tenant, and which subject companies he may see, for operations that know people by name.
+ * Returns all members of the caller's tenant and the subject companies visible to the caller, for operations that
+ * accept names instead of ids.
  */
 export async function peopleOf(
   { tenant, user }: Principal,
@@ -20,8 +21,8 @@ export async function peopleOf(
 }
 
 /**
- * Of the tenant's members, those whose ids stand in the custom values of a request. Nobody is looked up for a request
- * without.
+ * Returns the members whose ids occur in the custom values of a request. The directory is not read for a request
+ * without custom values.
  */
 export async function membersNamed(
   { dynamicFields }: { readonly dynamicFields?: Readonly<Record<string, unknown>> | null },

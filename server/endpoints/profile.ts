@@ -5,8 +5,8 @@ import { endpoint } from '../http/endpoint.js';
 
 export const profileEndpoints = {
   setPreferences: endpoint('PATCH /auth/preferences', {
-    summary: 'Change my preferences',
-    description: "What is null falls back to the organisation's setting. Answers the preferences in effect.",
+    summary: "Update the caller's preferences",
+    description: "Fields that are null fall back to the organisation's setting. Returns the preferences in effect.",
     needs: 'signed_in',
     body: PreferencesPatch,
     returns: Preferences,
@@ -15,8 +15,8 @@ export const profileEndpoints = {
   }),
 
   setProfile: endpoint('PATCH /auth/profile', {
-    summary: 'Change my name',
-    description: '`nameProfile` is replaced as a whole; null removes it.',
+    summary: "Update the caller's name",
+    description: '`nameProfile` is replaced as a whole; null clears it.',
     needs: 'signed_in',
     body: s.object(
       { name: s.omittable(personName()), nameProfile: s.optional(NameProfile) },

@@ -10,9 +10,9 @@ import { judgeView } from '../data-planes/judged-bodies.js';
 import { endpoint } from '../http/endpoint.js';
 
 const listSavedViews = endpoint('GET /saved-views/contracts', {
-  summary: "List the caller's own views and the team's",
+  summary: "List the caller's personal views and the team's views",
   description:
-    'Personal ones first, then those of the team, each by name. Columns that there are not, or that the caller may not see, are left out of each view, with a warning `COLUMNS_LEFT_OUT`; a grouping by one becomes `none`. They stay kept: what comes back is shown again.',
+    "Personal views first, then the team's, each sorted by name. Columns that do not exist or are not visible to the caller are omitted from each view, with a warning `COLUMNS_LEFT_OUT`; a grouping by such a column becomes `none`. The stored view keeps them, so they are returned again as soon as they are available.",
   needs: view('contract_view'),
   returns: SavedViewList,
   calls: ['listSavedViews'],
@@ -21,10 +21,10 @@ const listSavedViews = endpoint('GET /saved-views/contracts', {
 });
 
 const createSavedView = endpoint('POST /saved-views/contracts', {
-  summary: 'Save a view',
+  summary: 'Create a saved view',
   description:
-    "A personal one is the caller's alone: nobody else lists, reads or removes it, administrators neither. One for the team is read by everybody and needs `admin (edit)`. " +
-    "`filters` takes the query parameters of `GET /contracts`; what a filter may hold is checked when the list is asked, and a view never shows more than its reader may see. Names are unique, ignoring case, among one's own views and among the team's: `DUPLICATE_CODE`. At most 200 of each.",
+    'A personal view is visible only to the caller, not even to administrators. A team view is visible to all members and needs `admin (edit)`. ' +
+    "`filters` takes the query parameters of `GET /contracts`; their values are validated when the list is requested, and a view never shows more than its reader may see. Names are unique, ignoring case, among the caller's personal views and among the team's (`DUPLICATE_CODE`). At most 200 of each.",
   needs: view('contract_view'),
   body: SavedViewInput,
   judge: judgeView,
@@ -36,9 +36,9 @@ const createSavedView = endpoint('POST /saved-views/contracts', {
 });
 
 const updateSavedView = endpoint('PATCH /saved-views/:id', {
-  summary: 'Change a saved view',
+  summary: 'Update a saved view',
   description:
-    "What is not given stays. Views of the team need `admin (edit)`, and so does making one's own view one of the team's; a team view that is made personal becomes the caller's.",
+    "Omitted fields are unchanged. Changing a team view, or making a personal view a team view, needs `admin (edit)`. A team view that is made personal becomes the caller's.",
   needs: view('contract_view'),
   body: SavedViewPatch,
   judge: judgeView,
@@ -49,8 +49,8 @@ const updateSavedView = endpoint('PATCH /saved-views/:id', {
 });
 
 const deleteSavedView = endpoint('DELETE /saved-views/:id', {
-  summary: 'Remove a saved view',
-  description: "One's own, or with `admin (edit)` one of the team's.",
+  summary: 'Delete a saved view',
+  description: 'Callers can delete their personal views and, with `admin (edit)`, team views.',
   needs: view('contract_view'),
   returns: Ok,
   calls: ['deleteSavedView'],

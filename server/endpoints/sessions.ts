@@ -5,8 +5,8 @@ import { endpoint } from '../http/endpoint.js';
 
 export const sessionEndpoints = {
   listSessions: endpoint('GET /auth/sessions', {
-    summary: 'List my sessions',
-    description: "The caller's own that can still be used, newest first.",
+    summary: "List the caller's sessions",
+    description: "Lists the caller's active sessions, newest first.",
     needs: 'signed_in',
     returns: s.list(OwnSession, 200),
     fails: [],
@@ -14,8 +14,8 @@ export const sessionEndpoints = {
   }),
 
   endOtherSessions: endpoint('DELETE /auth/sessions', {
-    summary: 'End all of my other sessions',
-    description: 'The session of this request goes on.',
+    summary: "End the caller's other sessions",
+    description: 'The session of this request continues.',
     needs: 'signed_in',
     returns: Ok,
     fails: [],
@@ -26,8 +26,8 @@ export const sessionEndpoints = {
   }),
 
   endSession: endpoint('DELETE /auth/sessions/:id', {
-    summary: 'End one of my sessions',
-    description: 'Both of its tokens are worth nothing from then on. It may be the session of this request.',
+    summary: 'End a session of the caller',
+    description: 'Revokes both of its tokens. It may be the session of this request.',
     needs: 'signed_in',
     returns: Ok,
     fails: [],

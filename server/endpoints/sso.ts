@@ -7,14 +7,14 @@ import { redirect } from '../http/reply.js';
 import type { Services } from '../services/services.js';
 import { withRefreshCookie } from './refresh-cookie.js';
 
-/** What providers send in an address is visible ASCII. */
+/** Providers send visible ASCII characters in URLs. */
 const parameter = (max: number) => s.verbatim({ max, pattern: '^[\\x20-\\x7E]+$' });
 
 export const ssoEndpoints = {
   listSsoProviders: endpoint('GET /auth/sso/providers', {
-    summary: 'List the providers of single sign-on',
+    summary: 'List the single sign-on providers',
     description:
-      'All that the installation has, in the order of its settings, and nothing of them but id and name: not to which organisations they sign in. Whoever asks sees these names. A sign-in that is begun at a provider of other organisations is 404.',
+      'Lists all providers of the installation in the order of its settings, with id and name only, not the organisations that they serve. The names are public. Starting a sign-in at a provider that does not serve the organisation returns 404.',
     needs: 'public',
     returns: s.list(s.object({ id: s.text({ max: 32 }), name: s.text({ max: 80 }) }), 5),
     fails: [],
@@ -22,11 +22,11 @@ export const ssoEndpoints = {
   }),
 
   startSso: endpoint('GET /auth/sso/:provider/start', {
-    summary: 'Begin to sign in at a provider',
+    summary: 'Start a sign-in at a provider',
     description:
-      'Sends the browser to the provider, which sends it back to the callback; that then leads to `next` with a `code`, which `POST /auth/sso/exchange` takes within two minutes, ' +
-      'or with an `error`: `not_a_member`, `access_denied` or `sso_failed`. The browser gets a cookie, without which the callback is refused, and the exchange too: the page that exchanges sends cookies along ' +
-      "(`credentials`) and is of the same site. With `client=cli` and a `next` on the user's own machine the program that listens there exchanges, without the cookie. A provider that does not sign in to the organisation is 404.",
+      'Redirects the browser to the provider, which redirects it to the callback. The callback redirects to `next` with a `code`, which `POST /auth/sso/exchange` accepts within two minutes, ' +
+      'or with an `error`: `not_a_member`, `access_denied` or `sso_failed`. The browser gets a cookie that the callback and the exchange require: the page that calls the exchange must send cookies ' +
+      "(`credentials`) and be of the same site. With `client=cli` and a `next` on the user's own machine, the program that listens there calls the exchange, without the cookie. A provider that does not serve the organisation returns 404.",
     needs: 'public',
     query: s.object({
       tenantSlug: s.text({ max: 64 }),
@@ -34,13 +34,13 @@ export const ssoEndpoints = {
         s.verbatim({
           max: 2_000,
           about:
-            "A path that begins with a single `/`, or an address of the service's own origin or one of `CORS_ORIGINS`; `/` unless given.",
+            "A path that begins with a single `/`, or a URL of the service's own origin or one of `CORS_ORIGINS`. Defaults to `/`.",
         }),
       ),
       client: s.optional(
         s.enum(
           ['web', 'cli'],
-          "With `cli`, `next` may be an address on the user's own machine, such as `http://127.0.0.1:7777/done`.",
+          "With `cli`, `next` may be a URL on the user's own machine, such as `http://127.0.0.1:7777/done`.",
         ),
       ),
     }),
@@ -62,9 +62,9 @@ export const ssoEndpoints = {
   }),
 
   finishSso: endpoint('GET /auth/sso/:provider/callback', {
-    summary: 'Come back from a provider',
+    summary: 'Finish a sign-in at a provider',
     description:
-      'Where providers send the browser. A state serves once, in the browser that began with it, and for ten minutes.',
+      'Providers redirect the browser here. A state can be used once, in the browser that started the sign-in, within ten minutes.',
     needs: 'public',
     query: s.object({
       state: parameter(500),
@@ -95,7 +95,7 @@ export const ssoEndpoints = {
   exchangeSso: endpoint('POST /auth/sso/exchange', {
     summary: 'Exchange the code of a single sign-on for tokens',
     description:
-      "A code serves once, within two minutes, in the browser that began, by its cookie; one that went to a program on the user's own machine serves that program, and no page of elsewhere. Whoever else brings a code uses it up. Using one again ends the session that it was exchanged for.",
+      "A code can be used once, within two minutes, by the browser that started the sign-in, which is recognised by its cookie. A code that was sent to a program on the user's own machine can be used only by that program, not by a web page. Any other attempt invalidates the code. Using a code again ends the session that it was exchanged for.",
     needs: 'public',
     body: s.object({ code: s.verbatim({ min: 16, max: 200 }) }, { title: 'SsoExchange' }),
     returns: TokenPair,
@@ -108,10 +108,10 @@ export const ssoEndpoints = {
   }),
 };
 
-/** Because the provider sends the browser back from its own site. */
+/** `Lax`, because the provider redirects the browser from its own site. */
 const LAX = { sameSite: 'Lax' } as const;
 
-/** Of two cookies of the name one was set by somebody else, and which cannot be told. */
+/** If two cookies of that name are sent, the one that we set cannot be identified, so neither is used. */
 const browserOf = (
   { cookies, repeatedCookies = [] }: RequestInfo,
   { sso: { cookie } }: Pick<Services, 'sso'>,

@@ -8,12 +8,12 @@ import { NamedContractDetail, withNames } from './named.js';
 const transitionContract = endpoint('POST /contracts/:id/workflow/transition', {
   summary: 'Move a contract to another stage',
   description:
-    "By `transitionCode`, or to `toStageCode`. The caller's role must hold the transition's `requiredControl` at the present stage, and be one of the contract's `workflowAllowedRoles` and of the next stage's `allowedRoleCodes` where those are not empty. " +
-    '`toStageCode` is no way around: of the enabled transitions that lead there the first applies that is open to the caller, and where none leads there it needs at the present stage the strongest control that lies on the way: `edit` to enter draft, extracted, review or active, ' +
-    "`approve` for approved or completed, `sign` for signed, `admin` for archived, of each stage that it enters or skips; and backwards `approve` to undo a review or an approval, `sign` to undo a signature or what came after it, `admin` to undo a completion or an archiving. Then it has no effects but the stage's own. Out of a terminal stage every move needs `admin`. The stage that the contract is in already answers 200 and changes nothing. " +
-    'Conditions of the transition and completion rules of the stage that is left must hold: all that do not are named (`TRANSITION_CONDITION_FAILED`). A disabled transition, or one that does not lead from here, is `INVALID_TRANSITION` with the codes that do. ' +
-    'Entering a stage locks the contract or unlocks it, as the stage says. Refusals by control, role, condition or a disabled transition stay on the trail as `transition_denied`, of one member fifty in a day. ' +
-    'Warnings: `OPEN_BALANCE` and `OPEN_TASKS` when a contract is completed, `EXTRACTION_UNREVIEWED` when fields that were read with low confidence are submitted unseen, `NOTE_RECOMMENDED` when it is returned from review to draft without a note, `TASK_EXISTS` and `TASK_LIMIT_REACHED` when the task of an effect was not made.',
+    "Moves by `transitionCode`, or to `toStageCode`. The caller's role must hold the transition's `requiredControl` at the present stage, and be listed in the contract's `workflowAllowedRoles` and the next stage's `allowedRoleCodes` unless those are empty. " +
+    '`toStageCode` does not bypass these rules: the first enabled transition to that stage that is allowed to the caller is used. If no transition leads there, the caller needs, at the present stage, the strongest control required by any stage that the move enters or skips: `edit` to enter draft, extracted, review or active, ' +
+    '`approve` for approved or completed, `sign` for signed, `admin` for archived; and backwards `approve` to undo a review or an approval, `sign` to undo a signature or a later stage, `admin` to undo a completion or an archiving. Such a move has only the effects of the stage itself. Every move out of a terminal stage needs `admin`. A move to the present stage returns 200 and changes nothing. ' +
+    'Conditions of the transition and completion rules of the present stage must hold: all that fail are listed (`TRANSITION_CONDITION_FAILED`). A disabled transition, or one that does not start at the present stage, is `INVALID_TRANSITION` with the codes of those that do. ' +
+    'Entering a stage locks or unlocks the contract as configured for the stage. Refusals by control, role, condition or a disabled transition are recorded in the trail as `transition_denied`, at most fifty per member and day. ' +
+    'Warnings: `OPEN_BALANCE` and `OPEN_TASKS` when a contract is completed, `EXTRACTION_UNREVIEWED` when fields that were extracted with low confidence are submitted without review, `NOTE_RECOMMENDED` when it is returned from review to draft without a note, `TASK_EXISTS` and `TASK_LIMIT_REACHED` when the task of an effect was not created.',
   needs: edit('contract_edit'),
   feature: 'workflowAutomation',
   body: TransitionInput,
@@ -31,7 +31,7 @@ const transitionContract = endpoint('POST /contracts/:id/workflow/transition', {
 const lockContract = endpoint('POST /contracts/:id/workflow/lock', {
   summary: "Lock or unlock a contract's core fields",
   description:
-    'Until the contract is moved to another stage. Without `locked` it is locked. Unlocking needs, beside `admin (edit)`, the workflow control `approve` at the present stage. What changes nothing answers 200 and leaves no event.',
+    'Applies until the contract is moved to another stage. `locked` defaults to true. Unlocking also needs the workflow control `approve` at the present stage. A request that changes nothing returns 200 and records no event.',
   needs: edit('admin'),
   feature: 'workflowAutomation',
   body: LockInput,
@@ -45,9 +45,9 @@ const lockContract = endpoint('POST /contracts/:id/workflow/lock', {
 });
 
 const listWorkflowEvents = endpoint('GET /contracts/:id/workflow/events', {
-  summary: "Read a contract's workflow trail",
+  summary: "List a contract's workflow events",
   description:
-    'All stage and lock changes and refused moves, newest first; of a contract with more than 5 000 the latest 5 000. Events never change. `source` is `import` for a contract that was imported.',
+    'Lists all stage changes, lock changes and refused moves, newest first, up to the latest 5 000. Events never change. `source` is `import` for a contract that was imported.',
   needs: view('contract_view'),
   returns: WorkflowEvents,
   calls: ['listWorkflowEvents'],

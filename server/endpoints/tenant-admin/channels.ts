@@ -17,9 +17,9 @@ const listChannels = endpoint('GET /tenant-admin/notification-channels', {
 });
 
 const createChannel = endpoint('POST /tenant-admin/notification-channels', {
-  summary: 'Add a notification channel',
+  summary: 'Create a notification channel',
   description:
-    'The first enabled one becomes the default; a disabled one cannot be made it. `chat_a` to `chat_e` stand for slack, teams, feishu, dingtalk and wecom. Addresses on private networks are refused unless the installation allows them. A URL carries tokens: it is sealed, and answers show its host alone and a digest that tells one from another.',
+    'The first enabled channel becomes the default; a disabled channel cannot be the default. `chat_a` to `chat_e` are slack, teams, feishu, dingtalk and wecom. Addresses on private networks are refused unless the installation allows them. URLs contain tokens, so they are stored encrypted, and answers contain only the host and a digest to distinguish them.',
   needs: edit('admin'),
   body: ChannelInput,
   judge: ({ kind, ...fields }, { services }) =>
@@ -37,9 +37,9 @@ const createChannel = endpoint('POST /tenant-admin/notification-channels', {
 });
 
 const updateChannel = endpoint('PATCH /tenant-admin/notification-channels/:id', {
-  summary: 'Change a notification channel',
+  summary: 'Update a notification channel',
   description:
-    'Its kind stays. A `target` that is sent back as it was shown changes nothing. One that becomes the default takes the place of the one before; a disabled one cannot. A default that is disabled stays the default, and nothing is sent by default until it is enabled or another takes its place.',
+    'The kind cannot be changed. Sending a `target` back as it was returned changes nothing. A new default replaces the previous one; a disabled channel cannot become the default. A default channel that is disabled stays the default, and nothing is sent by default until it is enabled or another channel becomes the default.',
   needs: edit('admin'),
   body: ChannelPatch,
   judge: (fields, { services }) => services.tenants.channels.issues({ fields }),
@@ -55,9 +55,9 @@ const updateChannel = endpoint('PATCH /tenant-admin/notification-channels/:id', 
 });
 
 const deleteChannel = endpoint('DELETE /tenant-admin/notification-channels/:id', {
-  summary: 'Remove a notification channel',
+  summary: 'Delete a notification channel',
   description:
-    'When it was the default there is none until another one is made it. One that transitions of the lifecycle tell (`effects.notifyChannelId`) stays, and none comes to tell it while it is being removed.',
+    'After the default channel is deleted, there is none until another channel is made the default. A channel used by lifecycle transitions (`effects.notifyChannelId`) cannot be deleted, and no transition can start to use it during the deletion.',
   needs: edit('admin'),
   returns: Ok,
   fails: ['CHANNEL_IN_USE'],

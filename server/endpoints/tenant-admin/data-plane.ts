@@ -20,7 +20,7 @@ const listConnections = endpoint('GET /tenant-admin/data-plane', {
 const declareConnection = endpoint('POST /tenant-admin/data-plane', {
   summary: 'Declare a data-plane connection',
   description:
-    'One of a kind: another one takes its place. Outside the edition `enterprise_hybrid` it is `inactive`, and nothing comes of it.',
+    'A tenant has one connection of each kind: a new one replaces it. Outside the edition `enterprise_hybrid` it is `inactive` and has no effect.',
   needs: edit('admin'),
   body: ConnectionInput,
   judge: (sound, { services }) => services.tenants.connections.issues(sound),
@@ -39,7 +39,7 @@ const declareConnection = endpoint('POST /tenant-admin/data-plane', {
 const revokeConnection = endpoint('DELETE /tenant-admin/data-plane/:kind', {
   summary: 'Revoke a data-plane connection',
   description:
-    "The link of an agent closes and stays to be seen as `revoked`; a declaration goes. The customer's data stays where it is.",
+    "The connection of an agent is closed and remains listed as `revoked`; a declaration is deleted. The customer's data is not changed.",
   needs: edit('admin'),
   returns: Ok,
   fails: [],
@@ -59,7 +59,7 @@ function warningsOf({ status }: Declared): Warning[] {
   return [warn('DATA_PLANE_INACTIVE', {})];
 }
 
-/** What only a link that was joined could tell is not there. */
+/** Fields that only a connected agent could report are `null`. */
 const connectionAnswer = (connection: Declared) => ({
   ...stamped(connection),
   agentVersion: null,

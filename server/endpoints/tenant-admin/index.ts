@@ -5,7 +5,7 @@ import { roleEndpoints } from './roles.js';
 import { settingsEndpoints } from './settings.js';
 import { subjectEndpoints } from './subjects.js';
 
-/** Tenant administration (API document 4.7), but invitations. */
+/** Tenant administration (API document 4.7), except invitations. */
 export const tenantAdminEndpoints = {
   ...settingsEndpoints,
   ...subjectEndpoints,

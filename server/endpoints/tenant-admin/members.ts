@@ -18,7 +18,7 @@ import { standInWarnings } from './stand-in-warnings.js';
 
 const listMembers = endpoint('GET /tenant-admin/members', {
   summary: 'List members',
-  description: 'Disabled ones too, in the order in which they came.',
+  description: 'Includes disabled members, in the order in which they joined.',
   needs: edit('admin'),
   returns: s.list(Member, 100_000),
   fails: [],
@@ -26,12 +26,12 @@ const listMembers = endpoint('GET /tenant-admin/members', {
 });
 
 const updateMember = endpoint('PATCH /tenant-admin/members/:id', {
-  summary: 'Change a member',
+  summary: 'Update a member',
   description:
-    "It holds from the member's next request on; disabling ends their sessions. Nobody changes their own role, scope or status; nobody becomes owner here; and the owner keeps role, scope, status and, from others, email.\n\n" +
-    "An address is how somebody signs in: another one is set only within ten minutes of the caller's sign-in, for a member with `admin (edit)` by nobody but that member, for one who has lost it within seven days by the owner alone, and for others by any administrator. " +
-    'The old address is told by mail, all sessions of the member end but the one in which they did it themselves, and for 24 hours no code by mail stands in for their authenticator.\n\n' +
-    "A role with `admin (edit)` is given, and a disabled member who has it let in again, only within ten minutes of the caller's sign-in too. Who gains or loses `admin (edit)` is told by mail.",
+    "The change applies from the member's next request; disabling a member ends their sessions. Members cannot change their own role, scope or status, and nobody can be made owner here. The owner's role, scope and status cannot be changed, and the owner's email address only by the owner.\n\n" +
+    "The email address is used to sign in, so it can be changed only within ten minutes of the caller's sign-in. The address of a member with `admin (edit)` can be changed only by that member, the address of a member who lost `admin (edit)` within the last seven days only by the owner, and all others by any administrator. " +
+    'The previous address is notified by mail, all sessions of the member end except the one in which they made the change themselves, and for 24 hours no code sent by mail replaces their authenticator.\n\n' +
+    "Granting a role with `admin (edit)`, or enabling a disabled member who has it, is possible only within ten minutes of the caller's sign-in too. Members who gain or lose `admin (edit)` are notified by mail.",
   needs: edit('admin'),
   body: MemberPatch,
   returns: Member,
@@ -56,7 +56,7 @@ const updateMember = endpoint('PATCH /tenant-admin/members/:id', {
 const endMemberSessions = endpoint('DELETE /tenant-admin/members/:id/sessions', {
   summary: 'End all sessions of a member',
   description:
-    "They are signed out everywhere, and may sign in again: disable them to keep them out. The owner's sessions are ended by the owner alone. Of one's own the session of this request ends too.",
+    "The member is signed out everywhere, but can sign in again: disable the member to prevent that. Only the owner can end the owner's sessions. Callers who end their own sessions also end the session of this request.",
   needs: edit('admin'),
   returns: Ok,
   fails: ['LAST_OWNER'],
@@ -71,7 +71,8 @@ const endMemberSessions = endpoint('DELETE /tenant-admin/members/:id/sessions', 
 
 const previewHandover = endpoint('GET /tenant-admin/members/:id/handover-preview', {
   summary: 'Show what offboarding a member would move',
-  description: "Totals are the organisation's; samples, of each kind the latest 20, show only what the caller may see.",
+  description:
+    'Totals cover the whole organisation; samples contain the latest 20 records of each kind, limited to those visible to the caller.',
   needs: edit('admin'),
   returns: HandoverPreview,
   calls: ['getHandoverExtent'],
@@ -93,12 +94,12 @@ const previewHandover = endpoint('GET /tenant-admin/members/:id/handover-preview
 });
 
 const offboardMember = endpoint('POST /tenant-admin/members/:id/offboard', {
-  summary: 'Hand over what a member is responsible for, and close his way in',
+  summary: "Transfer a member's responsibilities and disable the member",
   description:
-    'Live contracts, archived ones included, go to the successor with owner and superior; who made what, and the history, stay. Where the successor would become his own superior, his own superior stands in, or nobody: a warning says so. ' +
-    'So do his fulfillment tasks that are not completed, accepted or canceled. ' +
-    "His personal views become the successor's, named `<name> (from <member>)`, or are copied to the successor under such names where the member stays; and the team's views that he looked after are looked after by the successor. " +
-    'Then the member is disabled and his sessions end. All of it may be switched off part by part. Done again it moves nothing and answers the same with zero counts.',
+    "The successor becomes owner and superior of the member's contracts, including archived ones but not deleted ones; creators and history do not change. If the successor would become their own superior, the successor's own superior is set instead, or none, with a warning. " +
+    "The member's fulfillment tasks that are not completed, accepted or canceled are transferred too. " +
+    "The member's personal views are transferred to the successor, named `<name> (from <member>)`, or copied under such names if the member is not disabled. Team views managed by the member are managed by the successor. " +
+    "Then the member is disabled and the member's sessions end. Each part can be switched off. Repeating the request transfers nothing and returns zero counts.",
   needs: edit('admin'),
   body: Offboarding,
   idempotencyKey: 'always',
@@ -136,7 +137,7 @@ const offboardMember = endpoint('POST /tenant-admin/members/:id/offboard', {
 const transferOwnership = endpoint('POST /tenant-admin/owner-transfer', {
   summary: 'Make another member the owner',
   description:
-    "For the present owner only (403 `owner` for anybody else), who becomes an admin, and only within ten minutes of their sign-in. The session in which it is done and those of the new owner go on, with the new roles at once; the previous owner's other sessions end. Both get a notice by mail. The new owner sees every subject company.",
+    "Only for the present owner (403 `owner` for other callers), within ten minutes of their sign-in; the present owner becomes an admin. The session of this request and those of the new owner continue, with the new roles applied at once; the previous owner's other sessions end. Both are notified by mail. The new owner sees all subject companies.",
   needs: edit('admin'),
   body: OwnerTransfer,
   returns: OwnerTransferred,
@@ -150,7 +151,7 @@ const transferOwnership = endpoint('POST /tenant-admin/owner-transfer', {
   },
 });
 
-/** Field by field: a password's hash is not among them. */
+/** Lists the fields explicitly, so that the password hash is never returned. */
 const memberAnswer = ({
   id,
   name,

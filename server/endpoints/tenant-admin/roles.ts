@@ -19,8 +19,8 @@ const listRoles = endpoint('GET /tenant-admin/roles', {
 });
 
 const listPermissions = endpoint('GET /tenant-admin/permissions', {
-  summary: 'Show all roles with what they may do',
-  description: 'With the names of all modules, levels and workflow controls, weakest first.',
+  summary: 'List all roles with their permissions',
+  description: 'Includes the names of all modules, levels and workflow controls, weakest first.',
   needs: edit('admin'),
   returns: PermissionsOverview,
   fails: [],
@@ -33,9 +33,9 @@ const listPermissions = endpoint('GET /tenant-admin/permissions', {
 });
 
 const updatePermissions = endpoint('PATCH /tenant-admin/roles/:code/permissions', {
-  summary: 'Change what a role may do',
+  summary: 'Update the permissions of a role',
   description:
-    "Modules that are not named stay. It holds from the next request of each of its members on. The rights of the owner's role cannot be lowered, nor `admin` of one's own. Another level of `admin` is set only within ten minutes of the caller's sign-in; members who gain or lose `admin (edit)` by it are told by mail.",
+    "Omitted modules are unchanged. The change applies from the next request of each member. The permissions of the owner's role cannot be lowered, nor can callers lower `admin` of their own role. The level of `admin` can be changed only within ten minutes of the caller's sign-in; members who gain or lose `admin (edit)` are notified by mail.",
   needs: edit('admin'),
   body: PermissionsPatch,
   returns: Role,
@@ -54,9 +54,9 @@ const updatePermissions = endpoint('PATCH /tenant-admin/roles/:code/permissions'
 });
 
 const updateWorkflowControls = endpoint('PATCH /tenant-admin/roles/:code/workflow-controls', {
-  summary: 'Change which workflow controls a role holds',
+  summary: 'Update the workflow controls of a role',
   description:
-    "Stages that are not named stay. Keys are the eight stage categories and the codes of stages that there are. Those of the owner's role cannot be lowered.",
+    "Omitted stages are unchanged. Keys are the eight stage categories and the codes of existing stages. The controls of the owner's role cannot be lowered.",
   needs: edit('admin'),
   body: ControlsPatch,
   judge: async ({ controls }, { plane }) => (await unlessRefused(() => stageIssues(controls ?? {}, plane))) ?? [],
@@ -75,7 +75,7 @@ const updateWorkflowControls = endpoint('PATCH /tenant-admin/roles/:code/workflo
   },
 });
 
-/** Stage codes are known to the data plane, which is only asked when a key is no category. */
+/** The data plane knows the stage codes; it is called only for keys that are not categories. */
 async function stageIssues(
   controls: Readonly<Record<string, unknown>>,
   plane: Pick<Plane, 'getContractCatalog'>,
@@ -95,7 +95,7 @@ async function stageIssues(
   });
 }
 
-/** What is no code at all names no role, and is never asked of a database. */
+/** A value that is not a valid code names no role, so the database is not queried. */
 function codeOf({ code }: { readonly code: string }): string {
   if (!/^[a-z][a-z0-9_]{1,63}$/.test(code)) throw fail('NOT_FOUND', {});
   return code;

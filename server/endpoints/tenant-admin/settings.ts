@@ -14,8 +14,8 @@ const getSettings = endpoint('GET /tenant-admin/settings', {
 });
 
 const updateSettings = endpoint('PATCH /tenant-admin/settings', {
-  summary: 'Change settings of the organisation',
-  description: 'What is not given stays. Answers all settings. They hold from the next request on.',
+  summary: 'Update settings of the organisation',
+  description: 'Omitted fields are unchanged. Returns all settings. They apply from the next request.',
   needs: edit('admin'),
   body: SettingsPatch,
   returns: Settings,
@@ -30,9 +30,9 @@ const updateSettings = endpoint('PATCH /tenant-admin/settings', {
 });
 
 const getBootstrapStatus = endpoint('GET /tenant-admin/bootstrap-status', {
-  summary: 'Show which first steps are done',
+  summary: 'Show which setup steps are done',
   description:
-    "A subject company, a second member, an enabled notification channel, roles, the lifecycle in the data plane, and settings of one's own.",
+    'The steps are: a subject company, a second member, an enabled notification channel, roles, the lifecycle in the data plane, and customised settings.',
   needs: edit('admin'),
   returns: BootstrapStatus,
   fails: [],

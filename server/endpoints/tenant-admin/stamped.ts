@@ -1,6 +1,6 @@
 import { iso } from '../../../data-plane-agent/base/instants.js';
 
-/** A record with its instants as they are answered. */
+/** Formats the timestamps of a record for an answer. */
 export const stamped = <R extends { readonly createdAt: number; readonly updatedAt: number }>({
   createdAt,
   updatedAt,

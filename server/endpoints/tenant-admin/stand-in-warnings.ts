@@ -1,7 +1,7 @@
 import { warn } from '../../../data-plane-agent/base/warnings.js';
 import type { Warning } from '../../../data-plane-agent/plane/contract/records/common.js';
 
-/** Tells where the successor would have become their own superior. */
+/** Returns a warning for contracts on which the successor would have become their own superior. */
 export function standInWarnings({
   superiorsReplaced,
   superiorsCleared,
@@ -13,14 +13,14 @@ export function standInWarnings({
     ...(superiorsReplaced > 0
       ? [
           warn('SUPERIOR_REPLACED', {
-            message: `The successor would be their own superior on ${contracts(superiorsReplaced)}: their own superior stands in.`,
+            message: `The successor would be their own superior on ${contracts(superiorsReplaced)}, so the successor's own superior was set instead.`,
           }),
         ]
       : []),
     ...(superiorsCleared > 0
       ? [
           warn('SUPERIOR_CLEARED', {
-            message: `The successor would be their own superior on ${contracts(superiorsCleared)}, and has none themselves: no superior is named there any more.`,
+            message: `The successor would be their own superior on ${contracts(superiorsCleared)}and has no superior, so no superior is set there.`,
           }),
         ]
       : []),

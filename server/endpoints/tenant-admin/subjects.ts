@@ -12,7 +12,7 @@ import { isSocialCreditCode } from '../../tenants/tax-no.js';
 const listSubjects = endpoint('GET /tenant-admin/subjects', {
   summary: 'List subject companies',
   description:
-    'Account numbers are masked for roles without `sensitive_data (view)`, here and wherever they are answered; a masked one that is sent back changes nothing.',
+    'Account numbers are masked for roles without `sensitive_data (view)`, here and in every other answer; sending a masked number back changes nothing.',
   needs: edit('admin'),
   returns: s.list(SubjectCompany, MAX_SUBJECTS),
   fails: [],
@@ -23,8 +23,8 @@ const listSubjects = endpoint('GET /tenant-admin/subjects', {
 });
 
 const createSubject = endpoint('POST /tenant-admin/subjects', {
-  summary: 'Add a subject company',
-  description: 'A legal entity that contracts may belong to. A tax number that cannot be right is a warning.',
+  summary: 'Create a subject company',
+  description: 'A legal entity that contracts may belong to. An implausible tax number causes a warning.',
   needs: edit('admin'),
   body: SubjectInput,
   returns: SavedSubject,
@@ -43,7 +43,7 @@ const createSubject = endpoint('POST /tenant-admin/subjects', {
 });
 
 const updateSubject = endpoint('PATCH /tenant-admin/subjects/:id', {
-  summary: 'Change a subject company',
+  summary: 'Update a subject company',
   needs: edit('admin'),
   body: SubjectPatch,
   returns: SavedSubject,
@@ -59,9 +59,9 @@ const updateSubject = endpoint('PATCH /tenant-admin/subjects/:id', {
 });
 
 const deleteSubject = endpoint('DELETE /tenant-admin/subjects/:id', {
-  summary: 'Remove a subject company',
+  summary: 'Delete a subject company',
   description:
-    'One without contracts, those in the trash included, and not the last. Nothing is entered for it while it is being removed. It goes from the scopes of members too: whoever could see only this one sees none.',
+    'The subject company must have no contracts, including contracts in the trash, and must not be the last one. No contract can be created for it during the deletion. It is removed from the scopes of members too: members who could see only this company see none.',
   needs: edit('admin'),
   returns: Ok,
   fails: ['SUBJECT_IN_USE', 'LAST_SUBJECT'],
