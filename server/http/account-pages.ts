@@ -2,8 +2,9 @@ import { PREFIX } from './mount.js';
 import { documents, escaped, type Page } from '../../data-plane-agent/base/http/pages.js';
 
 /**
- * Where the links in mails lead: two small forms that send the link's token to the API. The token stands after `#`, so
- * that it reaches neither the server nor a proxy's log, and is taken out of the address as soon as it has been read.
+ * The target pages of links in mails: two small forms that send the link's token to the API. The token is in the URL
+ * fragment, so it reaches neither the server nor a proxy's log, and the script removes it from the URL after reading
+ * it.
  */
 export function accountPages({ productName }: { productName: string }): readonly Page[] {
   const script = { path: '/account/form.js', type: 'text/javascript; charset=utf-8', body: SCRIPT };
@@ -54,7 +55,7 @@ const html = ({
 <main>
 <h1>${escaped(productName)}</h1>
 <form data-form="${form}">
-${fields}<button data-text="${form}">Go on</button>
+${fields}<button data-text="${form}">Submit</button>
 <p role="status"></p>
 </form>
 </main>
@@ -62,9 +63,9 @@ ${fields}<button data-text="${form}">Go on</button>
 </html>
 `;
 
-/** In the browser's language, English or Chinese. */
+/** Texts in English or Chinese, by the browser's language. */
 const SCRIPT = `const WORDS = {
-  en: { name: 'Your name', password: 'New password, at least 8 characters', accept: 'Accept the invitation', reset: 'Set the password', done: 'Done. You can sign in now.', broken: 'This link is not complete. Open the one in the mail.', away: 'The service does not answer. Try again.', TOKEN_INVALID: 'This link has been used or is over. Ask for a new one.', PASSWORD_TOO_WEAK: 'This password is too easy to guess. Choose another.' },
+  en: { name: 'Your name', password: 'New password, at least 8 characters', accept: 'Accept the invitation', reset: 'Set the password', done: 'Done. You can sign in now.', broken: 'This link is incomplete. Open the link in the mail.', away: 'The service is not responding. Try again.', TOKEN_INVALID: 'This link has been used or has expired. Request a new one.', PASSWORD_TOO_WEAK: 'This password is too easy to guess. Choose another one.' },
   zh: { name: '您的姓名', password: '新密码，至少 8 个字符', accept: '接受邀请', reset: '设置密码', done: '已完成，现在可以登录。', broken: '链接不完整，请打开邮件中的链接。', away: '服务没有响应，请重试。', TOKEN_INVALID: '链接已使用或已过期，请重新获取。', PASSWORD_TOO_WEAK: '密码太容易被猜到，请换一个。' },
 };
 const words = navigator.language.toLowerCase().startsWith('zh') ? WORDS.zh : WORDS.en;

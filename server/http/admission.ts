@@ -7,19 +7,19 @@ import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
 import type { RateLimit } from './rate-limit.js';
 
 /**
- * Lets a caller in, or throws: 429, 401, 403 for a second factor that is owed, 403 for the plan's feature, 403 for the
- * module, in this order. `undefined` on public endpoints.
+ * Admits a caller or throws, in this order: 429, 401, 403 for a missing second factor, 403 for the plan's feature, 403
+ * for the module. Returns `undefined` on public endpoints.
  */
 export interface Admission {
   enter(ctx: HttpContext): Promise<Principal | undefined>;
   /**
-   * The same once the body has come, without being counted: a body may be two minutes under way, and who sends the last
-   * of it after their session has ended or their rights have gone is not let in by what held when they began.
+   * Repeats the checks after the body has been read, without counting the request again: a body may take two minutes to
+   * arrive, and the session may have ended or the permissions changed since `enter`.
    */
   stillIn(ctx: HttpContext, principal: Principal): Promise<Principal>;
   /**
-   * The same while an answer goes out piece by piece, which takes as long as the client likes: throws also where they
-   * may see other things by now.
+   * Repeats the checks while an answer is streamed, which may take arbitrarily long. Also throws if the caller's
+   * visibility of contracts has changed.
    */
   stillSees(ctx: HttpContext, principal: Principal): Promise<void>;
 }
@@ -70,7 +70,7 @@ export function admission(
   };
 }
 
-/** What decides which contracts somebody sees, and how much of them. */
+/** The values that decide which contracts a caller sees, and which of their fields. */
 const sightOf = ({
   user: { roleCode, subjectScope },
   permissions,
@@ -78,8 +78,8 @@ const sightOf = ({
 }: Principal): string => JSON.stringify([roleCode, subjectScope, permissions, ownerScopeEnabled]);
 
 /**
- * `apiAccess` is asked of every endpoint that needs a caller, outside /auth and /health, and does not bind our own
- * pages.
+ * `apiAccess` is required for every endpoint that needs a caller, outside /auth and /health. It does not apply to
+ * requests of our own pages.
  */
 export function featuresOf(endpoint: Endpoint): readonly Feature[] {
   const path = endpoint.route.slice(endpoint.route.indexOf('/'));
@@ -87,7 +87,7 @@ export function featuresOf(endpoint: Endpoint): readonly Feature[] {
   return [...(exempt ? [] : (['apiAccess'] as const)), ...(endpoint.feature ? [endpoint.feature] : [])];
 }
 
-/** Under `/auth` everyone with a session gets on, so that who owes a second factor can make up for it. */
+/** Under `/auth` every session is admitted, so that callers without a required second factor can enrol one. */
 export const isInAuth = ({ route }: Pick<Endpoint, 'route'>): boolean => /^\w+ \/auth\//.test(route);
 
 async function identify(
@@ -99,7 +99,7 @@ async function identify(
     if (token === undefined) throw fail('UNAUTHENTICATED', {});
     return await authenticator.authenticate(token, ctx.state.exchange.info);
   } catch (error) {
-    // Who has no session is counted by address, so that guessing tokens has a ceiling too.
+    // Requests without a session are counted by address, which limits guessing of tokens.
     if (isFailure(error, 'UNAUTHENTICATED')) await limit?.address(ctx);
     throw error;
   }

@@ -7,8 +7,8 @@ import { isReply, type FileText, type MediaType, type Reply } from './reply.js';
 import { stream } from '../../data-plane-agent/base/http/stream.js';
 
 /**
- * Compiles how the results of an endpoint are sent. `mayGoOn` throws where the rest of a file that is sent piece by
- * piece is not for the caller any more.
+ * Compiles how the results of an endpoint are sent. `mayGoOn` is called for each piece of a streamed file, and throws
+ * if the caller may no longer receive it.
  */
 export function answerer(
   endpoint: Endpoint,
@@ -31,7 +31,7 @@ export function answerer(
     if (headers) ctx.set({ ...headers });
     if (cookie) ctx.append('Set-Cookie', cookieText(cookie, { https }));
     if (status >= 300) {
-      // A redirect has no body. Koa makes 204 of an answer without one, so the status is said again.
+      // A redirect has no body. Koa sets the status to 204 if the body is null, so the status is set again.
       ctx.body = null;
       ctx.status = status;
       return;
@@ -43,7 +43,7 @@ export function answerer(
   };
 }
 
-/** The first piece is there before the answer begins, so that what goes wrong until then is told as such. */
+/** Waits for the first piece before the answer starts, so that an earlier failure is returned as an error response. */
 async function sendFile(
   ctx: HttpContext,
   { body, headers = {} }: Pick<Reply<unknown>, 'body' | 'headers'>,
@@ -53,7 +53,7 @@ async function sendFile(
     ctx.status = status;
     ctx.set({ ...headers, 'Content-Type': `${mediaType}; charset=utf-8` });
   };
-  const file = body as FileText; // what the declaration says of an endpoint that produces a file
+  const file = body as FileText; // the declared type of an endpoint that produces a file
   if (typeof file !== 'string') return stream(ctx, whileAllowed(file, mayGoOn), begin);
   begin();
   ctx.body = file;
@@ -61,7 +61,7 @@ async function sendFile(
 
 type MayGoOn = () => Promise<void>;
 
-/** Asked for each piece, when it has come and before it goes out. */
+/** Calls `mayGoOn` for each piece, after it was read and before it is sent. */
 async function* whileAllowed(pieces: AsyncIterable<string>, mayGoOn: MayGoOn): AsyncGenerator<string, void, void> {
   for await (const piece of pieces) {
     await mayGoOn();
@@ -69,21 +69,21 @@ async function* whileAllowed(pieces: AsyncIterable<string>, mayGoOn: MayGoOn): A
   }
 }
 
-/** Checks what the client will read, not the object that it was made from. */
+/** Checks the JSON text that the client will read, not the object that it was made from. */
 function answerCheck({ route, returns }: Endpoint): (text: string) => void {
   const check = answerChecker(returns);
   return (text) => {
     const checked = check(JSON.parse(text));
     if (!checked.ok)
       throw new Error(
-        `${route} answers what it does not declare: ${checked.issues.map(({ path, problem }) => `${path} ${problem}`).join('; ')}`,
+        `${route} returned a body that does not match its declaration: ${checked.issues.map(({ path, problem }) => `${path} ${problem}`).join('; ')}`,
       );
   };
 }
 
 /**
- * Written by hand, because the cookie library refuses Secure on a connection that it sees as plain, which behind a
- * proxy that ends TLS it always does.
+ * Formatted here, because the cookie library refuses `Secure` on a plain connection, which is always the case behind a
+ * proxy that terminates TLS.
  */
 function cookieText(
   { name, value, path, maxAgeMs, sameSite = 'Strict' }: NonNullable<Reply<unknown>['cookie']>,

@@ -1,21 +1,21 @@
 import type { JsonLimits } from '../../data-plane-agent/base/json-limits.js';
 import type { Endpoint } from './endpoint.js';
 
-/** What the body of an endpoint may be, before its fields are looked at. */
+/** The limits of an endpoint's body, checked before its fields. */
 export interface BodyLimits extends JsonLimits {
-  /** Of the body when it is unpacked. */
+  /** Of the uncompressed body. */
   readonly bytes: number;
 }
 
 const KB = 1024;
-/** Whom anybody may send to: passwords and tokens, and no documents. */
+/** For endpoints without authentication: they take passwords and tokens, no documents. */
 const PUBLIC_BYTES = 64 * KB;
 const BYTES = 16 * KB * KB;
 const LEVELS = 32;
-/** Of one object: free ones have at most 256 KB. */
+/** Per object. Objects with free keys have at most 256 KB. */
 const KEYS = 10_000;
 /**
- * As many as any body may have, and as many as an import may need: five thousand contracts of all fields, with a year's
+ * `least` is allowed for every body; `most` is enough for an import: five thousand contracts with all fields and twelve
  * lines each.
  */
 const VALUES = { least: 20_000, most: 1_000_000 } as const;
@@ -29,7 +29,7 @@ export const bodyLimits = ({ needs, body }: Pick<Endpoint, 'needs' | 'body'>): B
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** How many values a body can have that the schema takes. */
+/** The largest number of values in a body that the schema accepts. */
 function valuesOf(schema: unknown): number {
   const json = schema as Json;
   const properties = Object.values((json['properties'] ?? {}) as Readonly<Record<string, Json>>);

@@ -7,8 +7,8 @@ import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
 import { problem } from '../../data-plane-agent/base/http/problems.js';
 
 /**
- * Reads the JSON of a request, or `undefined` when it has no body. To be called when the caller has been let in: nobody
- * else's bytes are read. Throws 413, 415 or 400.
+ * Reads the JSON of a request, or returns `undefined` if it has no body. Call it only after the caller was admitted, so
+ * that no other client's bytes are read. Throws 413, 415 or 400.
  */
 export async function readJson(ctx: HttpContext, limits: BodyLimits): Promise<unknown> {
   const { headers } = ctx.req;
@@ -18,16 +18,16 @@ export async function readJson(ctx: HttpContext, limits: BodyLimits): Promise<un
   return text === '' ? undefined : parse(text, limits);
 }
 
-/** Whether more is to come after the head, be it nothing. */
+/** Whether a body follows the headers, even an empty one. */
 export const announcesBody = ({ req: { headers } }: HttpContext): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 const JSON_MEDIA = /^application\/json\s*(;\s*charset="?utf-?8"?\s*)?;?$/i;
 
 /**
- * koa-body reads and unpacks (gzip, deflate, br) under a limit on the unpacked bytes. It is asked for text, because
- * what is too deep must be refused before it is parsed, and because its own parser answers `__proto__` without naming
- * it.
+ * koa-body reads and decompresses (gzip, deflate, br), limiting the uncompressed bytes. It returns text, because the
+ * nesting depth must be checked before parsing, and because its own parser reports `__proto__` without naming the
+ * field.
  */
 const reader = (textLimit: number) =>
   koaBody({
@@ -40,7 +40,7 @@ const reader = (textLimit: number) =>
     parsedMethods: Object.values(HttpMethodEnum),
   });
 
-/** By the limit; there are two. */
+/** One reader per limit; there are two limits. */
 const readers = new Map<number, ReturnType<typeof reader>>();
 
 function readerOf(bytes: number): ReturnType<typeof reader> {
@@ -50,14 +50,14 @@ function readerOf(bytes: number): ReturnType<typeof reader> {
 }
 
 async function readText(ctx: HttpContext, { bytes }: BodyLimits): Promise<string> {
-  // A client that asked first (`Expect: 100-continue`) has waited until here.
+  // A client that sent `Expect: 100-continue` is waiting for this.
   if (ctx.req.headers.expect !== undefined) ctx.res.writeContinue();
   try {
-    // Its type asks for Koa's default state, of which it uses nothing.
+    // The type requires Koa's default state, which koa-body does not use.
     await readerOf(bytes)(ctx as unknown as Context, () => Promise.resolve());
   } catch (error) {
-    // Half an unpacked body hangs on the request: let the rest run off unread, so that the connection can be used
-    // again.
+    // The request is still piped into the decompressor: detach it and discard the rest, so that the connection can be
+    // reused.
     ctx.req.unpipe();
     ctx.req.resume();
     throw bodyProblem(error, bytes);
@@ -69,17 +69,17 @@ async function readText(ctx: HttpContext, { bytes }: BodyLimits): Promise<string
 function bodyProblem(error: unknown, bytes: number): unknown {
   const { status, type, code } = error as { status?: unknown; type?: unknown; code?: unknown };
   if (type === 'request.aborted') return error;
-  if (status === 413) return problem(413, `The body must be at most ${bytes} bytes, unpacked`);
-  if (status === 415) return problem(415, 'The body must be packed with gzip, deflate or br, or not at all');
+  if (status === 413) return problem(413, `The body must be at most ${bytes} bytes, uncompressed`);
+  if (status === 415) return problem(415, 'The body must be compressed with gzip, deflate or br, or uncompressed');
   if (type === 'request.size.invalid') return problem(400, 'The body is shorter than its Content-Length');
   if (typeof code === 'string' && /^(Z_|ERR_BROTLI|ERR__ERROR|ERR_PADDING|ERR_)/.test(code))
-    return problem(400, 'The body cannot be unpacked');
+    return problem(400, 'The body cannot be decompressed');
   return error;
 }
 
 async function parse(text: string, limits: BodyLimits): Promise<unknown> {
   const parsed = await parseJsonYielding(text, limits).catch((error: unknown) => {
-    // The parser's own message quotes the text, which may hold a password.
+    // The parser's own message quotes the text, which may contain a password.
     throw error instanceof SyntaxError ? problem(400, 'The body is not valid JSON') : error;
   });
   if ('value' in parsed) return parsed.value;
@@ -91,7 +91,7 @@ function sentenceOf({ limit }: BeyondText, limits: BodyLimits): string {
     case 'key':
       return 'must not have a key of tens of thousands of characters';
     case 'filler':
-      return 'must not have tens of thousands of blanks or digits in a row';
+      return 'must not have tens of thousands of spaces or digits in a row';
     default:
       return `must have at most ${limits[limit]} ${limit}`;
   }

@@ -4,7 +4,7 @@ import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import type { Issue } from '../../data-plane-agent/base/validation.js';
 import type { Call } from '../../data-plane-agent/plane/contract/call.js';
 
-/** What the headers of a write ask beside its fields. */
+/** The conditions in the headers of a write. */
 export interface Conditions {
   readonly idempotency: Call['idempotency'];
   readonly ifVersion: Call['ifVersion'];
@@ -15,7 +15,7 @@ export const NO_CONDITIONS: Conditions = { idempotency: null, ifVersion: null };
 const KEY = /^[\x20-\x7e]{8,255}$/;
 const TAG = /^(?:W\/)?"([1-9]\d{0,14})"$/;
 
-/** Reads `If-Match`: `"7"` or `W/"7"` asks for version 7, `*` for any. */
+/** Reads `If-Match`: `"7"` or `W/"7"` requires version 7, `*` any version. */
 export function ifMatch(headers: IncomingHttpHeaders): { version: number | null; issues: readonly Issue[] } {
   const sent = headers['if-match']?.trim();
   if (sent === undefined || sent === '*') return { version: null, issues: [] };
@@ -25,7 +25,7 @@ export function ifMatch(headers: IncomingHttpHeaders): { version: number | null;
   return { version: Number(version), issues: [] };
 }
 
-/** The key that the client chose for this write, if it chose one. */
+/** Reads the client's `Idempotency-Key`, if there is one. */
 export function idempotencyKey(headers: IncomingHttpHeaders): { key: string | undefined; issues: readonly Issue[] } {
   const sent = headers['idempotency-key'];
   if (sent === undefined) return { key: undefined, issues: [] };
@@ -37,8 +37,8 @@ export function idempotencyKey(headers: IncomingHttpHeaders): { key: string | un
 }
 
 /**
- * What the data plane remembers: the key means one write of one user on one path, and the hash tells whether a repeat
- * asks for the same thing. Both are digests, so that nothing of a body or of a client's own naming is kept.
+ * What the data plane stores: the key identifies one write of one user on one path, and the hash shows whether a
+ * repeated request is the same. Both are digests, so no part of the body or of the client's key is stored.
  */
 export function idempotencyOf({
   key,
@@ -56,5 +56,5 @@ export function idempotencyOf({
   return { key: sha256Hex([userId, method, path, key].join('\n')), requestHash };
 }
 
-/** A digest of what is asked for; of a body of megabytes it takes some turns. */
+/** A digest of the request; for a body of megabytes it yields to the event loop several times. */
 export const requestHash = (request: unknown): Promise<string> => canonicalHash(request);

@@ -7,8 +7,8 @@ import { documents, escaped, type Page } from '../../data-plane-agent/base/http/
 const VIEWER = 'openapi-explorer/dist/browser/openapi-explorer.min.js';
 
 /**
- * The reference page: a viewer from the registry over our own OpenAPI document. Everything comes from this origin, and
- * the content policy sees to it; styles are inline because the viewer sets them as attributes of its elements.
+ * The reference page: the OpenAPI viewer from npm with our own document. The content security policy allows only this
+ * origin; inline styles are allowed because the viewer sets style attributes.
  */
 export function docsPages({ productName }: { productName: string }): readonly Page[] {
   const script = readFileSync(createRequire(import.meta.url).resolve(VIEWER));

@@ -28,43 +28,43 @@ export interface Endpoint<
   /** Who may call: `'public'`, `'signed_in'` (any member), or a module level. There is no default. */
   readonly needs: N;
   readonly feature?: Feature;
-  /** A body of which nothing is required may be left out altogether. */
+  /** The body may be omitted if none of its fields is required. */
   readonly body?: B;
-  /** Though none of its fields is required by itself, without any of them there is nothing to do. */
+  /** The body must have at least one field, though none is required by itself. */
   readonly needsBody?: true;
-  /** `id`, `ids` and names that end in `Id` or `Ids` hold ids: one that is no UUID is 404. */
+  /** `id`, `ids` and names that end in `Id` or `Ids` are ids: a value that is not a UUID is 404. */
   readonly query?: Q;
-  /** Query parameters beyond the declared ones are refused, but for provider callbacks, whose providers add some. */
+  /** Accepts undeclared query parameters, for callbacks whose providers add some. Elsewhere they are refused. */
   readonly openQuery?: boolean;
   /**
-   * An answer that is a file and no JSON: `returns` is then the schema that `fileOf` makes of it, and `run` gives its
-   * text, whole or piece by piece.
+   * The answer is a file instead of JSON: `returns` is the schema made by `fileOf`, and `run` returns the text, as a
+   * whole or in pieces.
    */
   readonly produces?: MediaType;
   /**
-   * Under which key it writes contract data. Unless it says otherwise: the client's, where it sends one. `always`: else
-   * one of ours, so that an answer that is lost on a wire can be asked for again. `own`: always one of ours, and
-   * `none`: without; of both neither `Idempotency-Key` nor `If-Match` is read, for they change nothing though they may
-   * be a POST.
+   * The idempotency key for writes of contract data. By default it is the client's key, if sent. `always`: if the
+   * client sends none, a generated key, so that the data plane can be asked again when its answer is lost. `own`:
+   * always a generated key. `none`: no key. With `own` and `none`, `Idempotency-Key` and `If-Match` are ignored,
+   * because the endpoint changes nothing even if it is a POST.
    */
   readonly idempotencyKey?: 'always' | 'own' | 'none';
-  /** How long each operation that it calls may take, in milliseconds, where that is longer than usual. */
+  /** The timeout of each operation, in milliseconds, if it is longer than usual. */
   readonly timeoutMs?: number;
   readonly returns: A;
-  /** 201 where a record is created, 302 where the browser is sent on. */
+  /** 201 if a record is created, 302 if the browser is redirected. */
   readonly status?: 200 | 201 | 302;
-  /** Whoever follows a link there is sent on, by 302, and gets no JSON. */
+  /** Clients that follow a link are redirected by 302 instead of getting JSON. */
   readonly sendsOn?: true;
   /**
-   * The operations over contract data that `run` calls; it is offered no others. What they may answer, the endpoint
-   * may.
+   * The operations on contract data that `run` calls; no others are available to it. The endpoint may fail with their
+   * failures too.
    */
   readonly calls?: readonly C[];
-  /** Failures of its own, beside those of its operations and those that every endpoint may answer. */
+  /** Failures of the endpoint itself, in addition to those of its operations and those common to all endpoints. */
   readonly fails: readonly FailureCode[];
   /**
-   * Of a body that is refused already: what `run` would refuse of its other fields, as far as they and what they belong
-   * to tell, so that one answer names all. Is not asked about a body that has passed.
+   * Called only if the body was refused: returns the issues that `run` would report for the valid fields, as far as
+   * they can be judged, so that one answer lists all issues.
    */
   judge?(
     sound: B extends TSchema ? Sound<Static<B>> : undefined,
@@ -73,31 +73,31 @@ export interface Endpoint<
   run(request: HandlerInput<R, B, Q, N, C>): Promise<Static<A> | Reply<Static<A>>>;
 }
 
-/** The reads that judges may ask the data plane; see `judge`. */
+/** The reads that `judge` may call on the data plane. */
 export const JUDGES_READ = [
   'getContractCatalog',
   'getContract',
   'getLineCurrency',
 ] as const satisfies readonly OperationName[];
 
-/** What a judge is given beside the sound fields. */
+/** What `judge` is given in addition to the valid fields. */
 export type Judging<R extends Route = Route, N = Access> = {
   readonly params: { readonly [K in PathParam<R>]: string };
   readonly services: Services;
-  /** Whether a field was sent, and refused. */
+  /** Whether a field was sent and refused. */
   isRefused(path: string): boolean;
 } & (N extends 'public'
   ? object
   : { readonly principal: Principal; readonly plane: Pick<Plane, (typeof JUDGES_READ)[number]> });
 
-/** Whether a bot challenge guards the endpoint: its body has a place for the token. */
+/** Whether the endpoint requires the bot challenge: its body has a field for the token. */
 export const isChallenged = ({ body }: Pick<Endpoint, 'body'>): boolean =>
   'challengeToken' in ((body as { readonly properties?: object } | undefined)?.properties ?? {});
 
 export type Route = `${'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'} /${string}`;
 export type Access = 'public' | 'signed_in' | Need;
 
-/** What an endpoint's `run` is given. `principal` and `plane` are there exactly when the endpoint needs a caller. */
+/** What an endpoint's `run` is given. `principal` and `plane` are present only if the endpoint needs a caller. */
 export type HandlerInput<R extends Route, B, Q, N, C extends OperationName> = {
   readonly params: { readonly [K in PathParam<R>]: string };
   readonly body: B extends TSchema ? Static<B> : undefined;

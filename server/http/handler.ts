@@ -20,33 +20,33 @@ import { queryReader } from './query.js';
 import type { RateLimit } from './rate-limit.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 
-/** What the composition hands in, for all endpoints alike. */
+/** The dependencies shared by all endpoints. */
 export interface Api {
   readonly services: Services;
   readonly authenticator: Authenticator;
   /** The data plane of the caller's tenant, bound to this request. */
   planeFor(caller: Caller): Plane;
   readonly limit: RateLimit | undefined;
-  /** The public address is https: cookies are Secure. */
+  /** The public URL is https, so cookies are `Secure`. */
   readonly https: boolean;
-  /** Answers that differ from what they are declared to be are faults (500): for tests. */
+  /** For tests: an answer that does not match its declaration is an error (500). */
   readonly checkAnswers: boolean;
 }
 
 export interface Caller extends Conditions {
   readonly principal: Principal;
   readonly request: RequestInfo;
-  /** How long an operation may take, in milliseconds, where that is longer than usual. */
+  /** The timeout of each operation, in milliseconds, if it is longer than usual. */
   readonly timeoutMs: number | undefined;
-  /** The operations that are offered; none without it. */
+  /** The operations that the endpoint may call; none by default. */
   readonly calls: readonly OperationName[];
-  /** Says that the client has gone, where nothing is to be done for it then. */
+  /** Aborted when the client disconnects, for requests that need not be completed then. */
   readonly signal: AbortSignal | undefined;
-  /** To be called when the data plane answered from memory. */
+  /** Called when the data plane returns a stored answer. */
   onReplay(): void;
 }
 
-/** An endpoint as a Koa handler. Everything that can be decided from the declaration alone is decided here, once. */
+/** Makes a Koa handler of an endpoint. Everything that depends only on the declaration is computed once, here. */
 export function handler(
   endpoint: Endpoint,
   api: Api,
@@ -59,7 +59,7 @@ export function handler(
   const ids = idFields(endpoint);
   const challenged = isChallenged(endpoint);
   const answer = answerer(endpoint, api);
-  // A write goes on to its end, so that whoever sends it again finds what became of it.
+  // A write continues after a disconnect, so that a repeated request finds its result.
   const onlyReads = endpoint.route.startsWith('GET ') || endpoint.produces !== undefined;
 
   return async (ctx, params) => {
@@ -122,7 +122,7 @@ export function handler(
           : info,
       services: api.services,
       principal,
-      // Made when it is asked for: many endpoints have nothing to do with contract data.
+      // Created on first access: many endpoints do not use contract data.
       get plane(): Plane | undefined {
         const { calls = NO_CALLS, timeoutMs } = endpoint;
         return (
@@ -140,21 +140,21 @@ export function handler(
         );
       },
     };
-    // The declaration's types say which of these an endpoint may see; of one taken from a list they are forgotten.
+    // The declaration's types decide which of these an endpoint sees; an endpoint from the list has lost them.
     await answer(ctx, await endpoint.run(work as Parameters<Endpoint['run']>[0]), () =>
       principal ? stillSees(ctx, principal) : Promise.resolve(),
     );
   };
 }
 
-/** Of a body with a place for one; of what is no body at all, and of a token that is no text, there is none. */
+/** The challenge token of a body; `undefined` if the body or the token has the wrong type. */
 function tokenOf(body: unknown): string | undefined {
   const token: unknown =
     typeof body === 'object' && body !== null && 'challengeToken' in body ? body.challengeToken : undefined;
   return typeof token === 'string' ? token : undefined;
 }
 
-/** What else is wrong with a request that is refused already. */
+/** Further issues of a request that is already refused. */
 async function further(
   { judge }: Endpoint,
   {
@@ -179,11 +179,11 @@ async function further(
     principal: caller?.principal,
     plane: caller && api.planeFor(caller),
   };
-  // The declaration's types say what the judge of this endpoint is given.
+  // The declaration's types decide what this endpoint's `judge` is given.
   return beside(issues, await judge(sound as Parameters<typeof judge>[0], asked as Parameters<typeof judge>[1]));
 }
 
-/** Without a schema a body may have no fields; of one where nothing is required none need be sent. */
+/** Without a schema, a body may have no fields. If the schema requires none, the body may be omitted. */
 function bodyCheck(schema: TSchema | undefined): (sent: unknown) => Promise<Checked<unknown>> {
   const check = schema && yieldingChecker(schema);
   const mayBeAbsent = ((schema as { required?: readonly string[] } | undefined)?.required ?? []).length === 0;
@@ -202,7 +202,7 @@ function bodyCheck(schema: TSchema | undefined): (sent: unknown) => Promise<Chec
 
 const MAX_UNKNOWN = 1_000;
 
-/** A key that nobody sends a second time, but for the wire to a data plane, which may ask for a lost answer again. */
+/** A generated key: it only allows the connection to the data plane to ask again for a lost answer. */
 const ownKey = ({ idempotencyKey: which, route }: Endpoint, { user }: Principal): Conditions['idempotency'] =>
   which === 'always' || which === 'own'
     ? idempotencyOf({ key: newId(), userId: user.id, method: '', path: route, requestHash: sha256Hex('null') })
@@ -210,12 +210,12 @@ const ownKey = ({ idempotencyKey: which, route }: Endpoint, { user }: Principal)
 
 const NO_CALLS: readonly OperationName[] = [];
 
-/** Aborted when the client goes before its answer is out; when that is out, nobody listens any more. */
+/** Aborted when the client disconnects before the answer is sent; afterwards nothing listens to the signal. */
 function signalOf({ res }: HttpContext): AbortSignal {
-  const gone = new AbortController();
-  res.once('close', () => gone.abort());
-  if (res.destroyed) gone.abort();
-  return gone.signal;
+  const disconnected = new AbortController();
+  res.once('close', () => disconnected.abort());
+  if (res.destroyed) disconnected.abort();
+  return disconnected.signal;
 }
 
 interface ReadConditions {
@@ -225,7 +225,7 @@ interface ReadConditions {
 
 const NONE: ReadConditions = { issues: [], of: () => Promise.resolve(NO_CONDITIONS) };
 
-/** `Idempotency-Key` counts on every write outside /auth, `If-Match` on every write. */
+/** `Idempotency-Key` applies to every write outside /auth, `If-Match` to every write. */
 function conditionReader({
   route,
   idempotencyKey: which,
@@ -257,7 +257,7 @@ function conditionReader({
   };
 }
 
-/** A path or a query that names a record by what is no id names no record: 404, not 500 and not 400. */
+/** A value in the path or query that is not a valid id names no record: 404, not 400 or 500. */
 function idFields({ route, query }: Endpoint): {
   readonly params: readonly string[];
   readonly query: readonly string[];

@@ -5,15 +5,14 @@ import type { HttpMiddleware, HttpState } from '../../data-plane-agent/base/http
 import { handler, type Api } from './handler.js';
 import { problem } from '../../data-plane-agent/base/http/problems.js';
 
-/** The one list of endpoints: the key is the endpoint's name, and its `operationId` in the OpenAPI document. */
+/** The only list of endpoints: the key is the endpoint's name and its `operationId` in the OpenAPI document. */
 export type Endpoints = Readonly<Record<string, Endpoint>>;
 
 export const PREFIX = '/api/v1';
 
 /**
- * The endpoints as Koa middleware. The order of refusals is that of the conventions: 404 and 405 for the path, then
- * 401, 403 for the plan and the module, 413, 415 and malformed JSON, 400, and whatever the endpoint itself says of the
- * records.
+ * The endpoints as Koa middleware. Refusals have a fixed order: 404 and 405 for the path, then 401, 403 for the plan
+ * and the module, 413, 415 and malformed JSON, 400, and then the failures of the endpoint itself.
  */
 export function mount(endpoints: Endpoints, api: Api): HttpMiddleware {
   const router = new Router<HttpState>({ prefix: PREFIX, sensitive: true, strict: true });
@@ -28,7 +27,7 @@ export function mount(endpoints: Endpoints, api: Api): HttpMiddleware {
   const dispatch = router.routes();
   return async (ctx, next) => {
     if (!ctx.path.startsWith(PREFIX)) return next();
-    // The router's own context type carries its additions, which it makes itself before a handler is called.
+    // The router's context type includes its own additions, which the router makes before it calls a handler.
     await dispatch(ctx as Parameters<typeof dispatch>[0], () => Promise.reject(unmatched(ctx as unknown as Matched)));
   };
 }
@@ -39,8 +38,8 @@ export function partsOf(route: Endpoint['route']): { method: string; path: strin
 }
 
 /**
- * `/contracts/stats` before `/contracts/:id`, in whichever order they are declared: of two that match, the first is
- * taken.
+ * Sorts `/contracts/stats` before `/contracts/:id`, in whichever order they are declared, since the router uses the
+ * first match.
  */
 function byPrecision(a: Endpoint, b: Endpoint): number {
   const [left, right] = [sortKey(a), sortKey(b)];
@@ -53,7 +52,7 @@ interface Matched {
   readonly matched?: readonly { readonly methods: readonly string[] }[];
 }
 
-/** A path that is there for other methods, or not at all: told to anyone, with a token or without. */
+/** 405 if the path exists for other methods, otherwise 404; no token is required to get either. */
 function unmatched({ matched = [] }: Matched): Error {
   const methods = [...new Set(matched.flatMap((layer) => layer.methods))].toSorted();
   return methods.length === 0 ? fail('NOT_FOUND', {}) : problem(405, undefined, { Allow: methods.join(', ') });

@@ -6,15 +6,15 @@ import { isChallenged, type Endpoint } from './endpoint.js';
 import { statusText } from '../../data-plane-agent/base/http/problems.js';
 import type { Json, SchemaBook } from './openapi-schemas.js';
 
-/** Statuses that HTTP itself refuses with, beside the failures of the catalogue. */
+/** Statuses of refusals by HTTP rules, in addition to the failures of the catalogue. */
 const FRAMEWORK: Readonly<Record<number, string>> = {
-  400: 'A field, a parameter or a header is unknown, missing or not valid; one message per field. Also malformed JSON, and a body of more levels, keys or values than any good one has.',
+  400: 'A field, a parameter or a header is unknown, missing or invalid; one message per field. Also malformed JSON, and a body with too many levels, keys or values.',
   415: 'The body is not `application/json`.',
-  500: 'A fault of ours. The message names the request, and nothing else.',
-  503: 'A database or a queue of ours is not available; `Retry-After` says when to come back.',
+  500: 'An internal error. The message contains only the request id.',
+  503: 'A database or a queue is unavailable; retry after `Retry-After`.',
 };
 
-/** Every answer that an endpoint may give, by status, each with its schema. */
+/** All answers of an endpoint, by status, each with its schema. */
 export function responsesOf(endpoint: Endpoint, book: SchemaBook): Json {
   const codes = failuresOf(endpoint);
   const statuses = [
@@ -51,14 +51,14 @@ function success(endpoint: Endpoint, book: SchemaBook): Json {
   };
 }
 
-/** Headers of answers that mean something to a client, beside those that every answer has. */
+/** Headers that are specific to some answers. */
 export const ANSWER_HEADERS = {
   ETag: { description: 'The version of the record, for `If-Match`.', schema: { type: 'string' } },
   'Idempotency-Replayed': {
-    description: '`true` when this is the answer that was kept under the `Idempotency-Key`; else it is not there.',
+    description: '`true` if this is the stored answer for the `Idempotency-Key`; otherwise absent.',
     schema: { type: 'string', enum: ['true'] },
   },
-  'Content-Disposition': { description: '`attachment`, with a name for the file.', schema: { type: 'string' } },
+  'Content-Disposition': { description: '`attachment`, with a file name.', schema: { type: 'string' } },
   'WWW-Authenticate': { description: '`Bearer`.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
 } as const satisfies Readonly<Record<string, Json>>;
@@ -73,16 +73,16 @@ export const takesKey = ({ route, needs, idempotencyKey: which }: Endpoint): boo
   which !== 'own' && which !== 'none' && needs !== 'public' && !/^GET |^\w+ \/auth\//.test(route);
 
 const REDIRECT: Json = {
-  description: 'The browser is sent on.',
-  headers: { Location: { description: 'Where to.', required: true, schema: { type: 'string' } } },
+  description: 'A redirect.',
+  headers: { Location: { description: 'The target URL.', required: true, schema: { type: 'string' } } },
 };
 
-/** The failures that are an endpoint's own, with those of the operations that it calls. */
+/** The failures of the endpoint itself and of the operations that it calls. */
 export const declaredFailures = ({ calls = [], fails }: Pick<Endpoint, 'calls' | 'fails'>): readonly FailureCode[] => [
   ...new Set([...fails, ...calls.flatMap((name) => OPERATIONS[name].fails)]),
 ];
 
-/** The failures that an endpoint declares, with those that come from what it is. */
+/** The failures that an endpoint declares, and those that follow from its other properties. */
 export function failuresOf(endpoint: Endpoint): readonly FailureCode[] {
   const { route, needs, query } = endpoint;
   const inAuth = isInAuth(endpoint);
@@ -111,9 +111,9 @@ export function failuresOf(endpoint: Endpoint): readonly FailureCode[] {
 
 const frameworkStatuses = ({ body }: Endpoint): readonly number[] => [400, ...(body ? [413, 415] : []), 500, 503];
 
-/** By how much its body may have. */
+/** The 413 description with the endpoint's limit. */
 const tooLarge = (endpoint: Endpoint): string =>
-  `The body has more than ${bodyLimits(endpoint).bytes / 1024} KiB, unpacked.`;
+  `The body is larger than ${bodyLimits(endpoint).bytes / 1024} KiB, uncompressed.`;
 
 function refusal(
   status: number,
@@ -148,7 +148,7 @@ const frameworkError = (book: SchemaBook): Json =>
     required: ['statusCode', 'message', 'error'],
   });
 
-/** One schema for each code, so that a client can tell by `error.code` what `details` holds. */
+/** One schema for each code, so that `error.code` determines the type of `details`. */
 const domainError = (code: FailureCode, book: SchemaBook): Json => ({
   type: 'object',
   properties: {
@@ -165,6 +165,6 @@ const domainError = (code: FailureCode, book: SchemaBook): Json => ({
   required: ['error'],
 });
 
-/** `CONTRACT_LOCKED` as `ContractLockedError`. */
+/** Converts `CONTRACT_LOCKED` to `ContractLockedError`. */
 const titleOf = (code: FailureCode): string =>
   `${code.toLowerCase().replaceAll(/(^|_)(\w)/g, (_, __, letter: string) => letter.toUpperCase())}Error`;

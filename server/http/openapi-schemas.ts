@@ -1,16 +1,16 @@
-/** JSON Schema as it stands in the document. */
+/** JSON Schema as written to the OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Collects schemas that have a title, so that each stands once under `components/schemas` and is referred to. */
+/** Collects titled schemas: each is written once under `components/schemas` and referenced elsewhere. */
 export interface SchemaBook {
-  /** The schema as it is written at its place: a reference where it has a title. */
+  /** Returns the schema to write in place: a reference if it has a title. */
   write(schema: object): Json;
-  /** Enters a schema of the document's own making and refers to it. */
+  /** Adds a schema that exists only in the document, and returns a reference to it. */
   define(title: string, schema: Json): Json;
   readonly schemas: Readonly<Record<string, Json>>;
 }
 
-/** Keywords that mean something to our validation alone. */
+/** Keywords used only by our validation. */
 const OWN_KEYWORDS: ReadonlySet<string> = new Set([
   'x-text',
   'x-name',
@@ -20,7 +20,7 @@ const OWN_KEYWORDS: ReadonlySet<string> = new Set([
   'x-free',
   'x-characters',
 ]);
-/** Keywords whose value holds schemas by name, and those whose value is a schema or a list of them. */
+/** Keywords whose value is a map of schemas by name, and those whose value is a schema or a list of schemas. */
 const BY_NAME: ReadonlySet<string> = new Set(['properties']);
 const NESTED: ReadonlySet<string> = new Set([
   'items',
@@ -45,7 +45,7 @@ export function schemaBook(): SchemaBook {
   const write = (schema: object): Json => {
     const { title, ...json } = schema as Record<string, unknown>;
     if (typeof title !== 'string') return plain(json);
-    // A record that may be null is the record or null: it keeps its one place.
+    // A titled schema that may be null is written as its reference or null, so that it is still defined once.
     const types = [json['type']].flat();
     if (!types.includes('null')) return define(title, plain(json));
     return {
@@ -80,7 +80,7 @@ export function schemaBook(): SchemaBook {
   return { write, define, schemas };
 }
 
-/** As a parameter is written, where `null` cannot be sent: what is optional is left out. */
+/** The schema of a query parameter, where `null` cannot be sent: optional parameters are omitted. */
 export function withoutNull(schema: Json): Json {
   const types = [schema['type']].flat().filter((type) => type !== 'null');
   const values = schema['enum'];

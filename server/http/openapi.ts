@@ -8,13 +8,10 @@ import { schemaBook, withoutNull, type Json, type SchemaBook } from './openapi-s
 import { ANSWER_HEADERS, declaredFailures, responsesOf, takesKey } from './openapi-responses.js';
 import { sendDocument, type Page } from '../../data-plane-agent/base/http/pages.js';
 
-/** The version of the API, which is in its prefix; the program has one of its own. */
+/** The version of the API, as in its prefix; the program has a separate version. */
 const API_VERSION = '1.0.0';
 
-/**
- * Serves the document at its place under the prefix. It is made once, when the process starts, and so are its faults
- * found.
- */
+/** Serves the document under the prefix. It is generated once at startup, so that its errors are found then. */
 export function openapiPage(endpoints: Endpoints, about: { productName: string }): Page {
   const body = JSON.stringify(openapi(endpoints, about));
   const etag = `"${sha256Hex(body).slice(0, 32)}"`;
@@ -25,8 +22,8 @@ export function openapiPage(endpoints: Endpoints, about: { productName: string }
 }
 
 /**
- * The OpenAPI 3.1 document of the endpoints, made from the very schemas that validate. Throws for an endpoint without a
- * summary, for two with one name or one route, and for two different schemas with one title.
+ * Generates the OpenAPI 3.1 document from the schemas used for validation. Throws if an endpoint has no summary, if two
+ * endpoints have the same name or route, or if two different schemas have the same title.
  */
 export function openapi(endpoints: Endpoints, { productName }: { productName: string }): Json {
   const book = schemaBook();
@@ -131,14 +128,14 @@ const HEADER_PARAMETERS: Readonly<Record<string, Json>> = {
     in: 'header',
     required: false,
     description:
-      'A write that is sent twice under one key happens once; for 24 hours the second is answered as the first was, with `Idempotency-Replayed: true`.',
+      'A write sent twice with the same key is executed once. For 24 hours a repeated request returns the first answer, with `Idempotency-Replayed: true`.',
     schema: { type: 'string', minLength: 8, maxLength: 255 },
   },
   IfMatch: {
     name: 'If-Match',
     in: 'header',
     required: false,
-    description: 'The `ETag` of the version that is to be changed: another one answers 412.',
+    description: 'The `ETag` of the version to change; if the record has another version, the answer is 412.',
     schema: { type: 'string' },
   },
 };
@@ -150,7 +147,7 @@ function headerParameters(endpoint: Endpoint): readonly Json[] {
   }));
 }
 
-/** One tag for each noun: the first word of the path. */
+/** One tag for each resource: the first segment of the path. */
 function tagOf({ route }: Endpoint): string {
   const noun = partsOf(route).path.split('/')[1] ?? '';
   return noun.charAt(0).toUpperCase() + noun.slice(1).replaceAll('-', ' ');
@@ -167,14 +164,14 @@ function introduction(): string {
         .join(', ')} |`,
   );
   return [
-    'Contracts and receivables of an organisation. Bodies are JSON; dates are `YYYY-MM-DD`, instants ISO 8601 in UTC, amounts numbers in major units of their currency.',
-    'Fields and parameters that are not documented are refused. `null` or an empty text in an optional field means no value; an answer carries every field, `null` where there is none.',
-    'Every answer has an `X-Request-Id`, and where the installation limits how often one may call, `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds).',
+    'Contracts and receivables of an organisation. Bodies are JSON; dates are `YYYY-MM-DD`, timestamps ISO 8601 in UTC, amounts numbers in major units of their currency.',
+    'Undocumented fields and parameters are refused. `null` or an empty string in an optional field means no value; answers contain every field, `null` if it has no value.',
+    'Every answer has an `X-Request-Id` and, if the installation limits the request rate, `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds).',
     '## Errors',
-    'What HTTP itself refuses answers `{ statusCode, message, error }`, where `message` is a list with one entry for each bad field. A rule of the product answers `{ error: { code, message, details } }`:',
+    'Errors of the request itself have the form `{ statusCode, message, error }`, where `message` is a list with one entry for each invalid field. Errors by a rule of the product have the form `{ error: { code, message, details } }`:',
     ['| code | status | meaning |', '| --- | --- | --- |', ...rows].join('\n'),
     '## Warnings',
-    'What deserves a look and did not stop the request stands in `warnings` of the answer, as `{ code, message }` and the details of the code beside them:',
+    'Problems that do not stop a request are listed in `warnings` of the answer, as `{ code, message }` with the details of the code as further fields:',
     ['| code | meaning | details |', '| --- | --- | --- |', ...warnings].join('\n'),
   ].join('\n\n');
 }

@@ -1,7 +1,7 @@
 import type { TObject, TProperties } from '../../data-plane-agent/base/schema.js';
 import { checker, type Issue } from '../../data-plane-agent/base/validation.js';
 
-/** The query of a request: a value, or what is wrong with it. */
+/** Parses the query of a request into a value and a list of issues. */
 export type QueryReader = (text: string) => {
   readonly value: Record<string, unknown>;
   readonly issues: readonly Issue[];
@@ -10,10 +10,9 @@ export type QueryReader = (text: string) => {
 const MAX_PARAMETERS = 200;
 
 /**
- * Compiles how a query is read. Texts become what the schema asks for (`page=2`, `overdue=true`, `ids=a,b`), and what
- * cannot become it is left as it is, for the schema to refuse: one message a field. An empty value of an optional field
- * is no value.
- * `open` lets unknown keys pass, unread.
+ * Compiles the parser of a query. Strings are converted to the types of the schema (`page=2`, `overdue=true`,
+ * `ids=a,b`); a string that cannot be converted is kept, so that the schema refuses it with one message per field. An
+ * empty value of an optional field means no value. `open` ignores unknown keys instead of refusing them.
  */
 export function queryReader(schema: TObject<TProperties> | undefined, { open }: { open: boolean }): QueryReader {
   const fields = new Map(Object.entries(schema?.properties ?? {}).map(([key, property]) => [key, fieldOf(property)]));
@@ -23,7 +22,7 @@ export function queryReader(schema: TObject<TProperties> | undefined, { open }: 
     if (sent.size > MAX_PARAMETERS)
       return refuse([{ path: 'query', problem: `must have at most ${MAX_PARAMETERS} parameters` }]);
     const issues: Issue[] = [];
-    // A key such as `__proto__` is a key like any other here.
+    // Without a prototype, so that a key such as `__proto__` is an ordinary key.
     const value: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
     for (const [key, texts] of sent) {
       const field = fields.get(key);

@@ -4,8 +4,7 @@ import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
 import { networkOf } from '../../data-plane-agent/base/http/network.js';
 
 /**
- * Counts a request of a session or of an address, writes the `RateLimit` headers, and throws RATE_LIMITED above the
- * ceiling.
+ * Counts a request for a session or an address, sets the `RateLimit` headers, and throws RATE_LIMITED above the limit.
  */
 export interface RateLimit {
   session(ctx: HttpContext, sessionId: string): Promise<void>;
@@ -13,9 +12,9 @@ export interface RateLimit {
 }
 
 /**
- * A ceiling of requests a minute; 0 is none. Each process counts for itself, in memory: the ceiling guards a process
- * from one caller, and a database write for every request would cost more than most requests do. What must hold over
- * replicas and restarts, failed sign-ins, is counted in the database elsewhere.
+ * Limits requests per minute; 0 means no limit. Each process counts in memory: the limit protects a process from one
+ * caller, and a database write for every request would cost more than most requests. Failed sign-ins, which must be
+ * counted across replicas and restarts, are counted in the database elsewhere.
  */
 export function rateLimit({ perMinute }: { perMinute: number }): RateLimit | undefined {
   if (perMinute === 0) return undefined;

@@ -5,8 +5,8 @@ import type { HttpMiddleware } from '../../data-plane-agent/base/http/exchange.j
 import { isProblem } from '../../data-plane-agent/base/http/problems.js';
 
 /**
- * Has every 403 recorded, whichever endpoint or rule says it. It is done before the answer goes out, so that nobody
- * escapes it by hanging up.
+ * Records every 403, from any endpoint or rule. It is recorded before the answer is sent, so that a client cannot avoid
+ * it by disconnecting.
  */
 export function recordRefusals(record: (refusal: Refusal) => Promise<void>): HttpMiddleware {
   return async (ctx, next) => {

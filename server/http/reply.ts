@@ -3,19 +3,19 @@ import { attachmentDisposition } from '../../data-plane-agent/base/content-dispo
 
 const REPLY = Symbol('reply');
 
-/** An answer with more than a body: a cookie, a redirect, an entity tag. */
+/** An answer with a cookie, a status or headers in addition to the body. */
 export interface Reply<T> {
   readonly [REPLY]: true;
   readonly body: T;
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** HttpOnly, SameSite=Strict unless said, and Secure when the public address is https. `maxAgeMs` 0 clears it. */
+  /** HttpOnly, SameSite=Strict by default, and Secure if the public URL is https. `maxAgeMs` 0 clears the cookie. */
   readonly cookie?: {
     readonly name: string;
     readonly value: string;
     readonly path: string;
     readonly maxAgeMs: number;
-    /** `Lax`: comes along when another site sends the browser here. */ readonly sameSite?: 'Lax' | 'Strict';
+    /** `Lax`: sent also when another site redirects the browser here. */ readonly sameSite?: 'Lax' | 'Strict';
   };
 }
 
@@ -25,27 +25,26 @@ export const reply = <T>(body: T, more: Omit<Reply<T>, 'body' | typeof REPLY>): 
   ...more,
 });
 
-/** Sends the browser on, from an endpoint whose status is 302. The address is the endpoint's to vouch for. */
+/**
+ * Redirects the browser, from an endpoint whose status is 302. The endpoint must make sure that the location is safe.
+ */
 export const redirect = (location: string, more: Pick<Reply<object>, 'cookie'> = {}): Reply<Record<string, never>> =>
   reply({}, { status: 302, headers: { Location: location }, ...more });
 
-/**
- * A file for the client to keep. What is given piece by piece is sent as it comes; when it fails, the transfer breaks
- * off.
- */
+/** A file to download. Pieces are sent as they arrive; if producing one fails, the transfer is aborted. */
 export const attachment = <T extends FileText>(body: T, { fileName }: { readonly fileName: string }): Reply<T> =>
   reply(body, { headers: { 'Content-Disposition': attachmentDisposition(fileName) } });
 
-/** What an endpoint gives that is not JSON. */
+/** The media types of answers other than JSON. */
 export type MediaType = 'text/csv';
 
 export type FileText = string | AsyncIterable<string>;
 
-/** The schema of such an answer. */
+/** The schema of a file answer. */
 export const fileOf = (mediaType: MediaType, about: string): TUnsafe<FileText> =>
   Type.Unsafe<FileText>({ type: 'string', contentMediaType: mediaType, description: about });
 
-/** A record with its version as the entity tag, which a client sends back in `If-Match`. */
+/** Adds the version of a record as its entity tag, which a client sends back in `If-Match`. */
 export const tagged = <T extends { readonly version: number }>(body: T): Reply<T> =>
   reply(body, { headers: { ETag: `"${body.version}"` } });
 

@@ -149,7 +149,7 @@ describe('refresh', () => {
         const answer = await app.client.post<FrameworkError>('/auth/refresh', undefined, { headers: names(pair) });
         expect([answer.status, answer.body.message]).to.deep.equal([
           401,
-          'More than one cookie service_tenant_refresh came along, so none was taken; sign in again',
+          'More than one cookie service_tenant_refresh was sent, so none was accepted; sign in again',
         ]);
         const cleared = answer.headers.getSetCookie();
         expect(cleared)

@@ -47,13 +47,13 @@ describe('the pages where links in mails lead, in a browser', function () {
     await again.fill('input[name=name]', 'Somebody Else');
     await again.fill('input[name=password]', PASSWORD);
     await again.click('button');
-    await again.getByText('This link has been used or is over.').waitFor();
+    await again.getByText('This link has been used or has expired.').waitFor();
     await again.close();
   });
 
   it('a link without its token says so, and runs nothing from elsewhere', async () => {
     const page = await opened('http://x/reset-password');
-    await page.getByText('This link is not complete.').waitFor();
+    await page.getByText('This link is incomplete.').waitFor();
     expect(await page.locator('input').count()).to.equal(0);
     await page.close();
     const { headers } = await fetch(`${server.url}/reset-password`);

@@ -96,7 +96,7 @@ describe('request bodies', () => {
     }
     expect((await post('{}', { 'Content-Encoding': 'zstd' })).body).to.include({
       statusCode: 415,
-      message: 'The body must be packed with gzip, deflate or br, or not at all',
+      message: 'The body must be compressed with gzip, deflate or br, or uncompressed',
     });
   });
 
@@ -111,7 +111,7 @@ describe('request bodies', () => {
     }
     expect((await post('not gzip', { 'Content-Encoding': 'gzip' })).body).to.include({
       statusCode: 400,
-      message: 'The body cannot be unpacked',
+      message: 'The body cannot be decompressed',
     });
     expect(
       (await post(new Uint8Array(gzipSync('{"name":"x"}').subarray(0, 12)), { 'Content-Encoding': 'gzip' })).status,
@@ -205,7 +205,7 @@ describe('request bodies', () => {
     const answer = await post(much);
     expect(answer.body).to.deep.equal({
       statusCode: 413,
-      message: 'The body must be at most 16777216 bytes, unpacked',
+      message: 'The body must be at most 16777216 bytes, uncompressed',
       error: 'Payload Too Large',
     });
     expect(
@@ -232,7 +232,7 @@ describe('request bodies', () => {
     for (const headers of [{}, { 'Content-Encoding': 'gzip' }]) {
       expect((await ask(of(64 * 1024 + 1), headers)).body).to.deep.equal({
         statusCode: 413,
-        message: 'The body must be at most 65536 bytes, unpacked',
+        message: 'The body must be at most 65536 bytes, uncompressed',
         error: 'Payload Too Large',
       });
     }
