@@ -1,10 +1,10 @@
-/** As in a `From:`. */
+/** The name and address of a `From:` header. */
 export interface MailAddress {
   readonly name: string;
   readonly address: string;
 }
 
-/** `Name <address>` or the address alone; `undefined` for anything else. */
+/** Parses `Name <address>` or a plain address; returns `undefined` for anything else. */
 export function parseMailAddress(text: string): MailAddress | undefined {
   const match = /^(?:"?([^"<>\p{Cc}]*?)"?\s*<([^<>]*)>|([^<>]*))$/u.exec(text.trim());
   const address = (match?.[2] ?? match?.[3] ?? '').trim();

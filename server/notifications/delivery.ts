@@ -8,20 +8,20 @@ import { MAIL_SYSTEM, sealContext } from './outbox.js';
 import { isRefusedRecipient, smtpCodeOf, type SendMail } from './smtp.js';
 import { renderMail } from './templates/index.js';
 
-/** Hands over mail that is due. Safe to run in several processes at once: each attempt belongs to one of them. */
+/** Sends mail that is due. Safe to run in several processes at once: each attempt is claimed by one of them. */
 export interface MailDelivery {
-  /** Whether anything is due: asked before a lease is taken, which writes. */
+  /** Whether any mail is due. Called before taking a lease, which needs a write. */
   isDue(): Promise<boolean>;
   /**
-   * One attempt for each mail that is due, oldest first. Answers how many were tried. After the signal no further one
-   * is begun.
+   * Makes one attempt for each mail that is due, oldest first, and returns their number. After the signal is aborted no
+   * further attempt is started.
    */
   deliverDue(signal?: AbortSignal): Promise<number>;
 }
 
-/** From each failed attempt to the next; the one after the last of them is the end. */
+/** The delays after each failed attempt; when all are used, the mail fails. */
 const RETRY_MS = [60_000, 5 * 60_000, 30 * 60_000, 2 * 3_600_000, 5 * 3_600_000, 8 * 3_600_000, 8 * 3_600_000];
-/** An attempt whose process died is tried again after this time: longer than any attempt may take. */
+/** An attempt of a crashed process is repeated after this time, which is longer than any attempt. */
 const CLAIM_MS = 5 * 60_000;
 const BATCH = 50;
 
@@ -67,7 +67,7 @@ export function createMailDelivery({
     }
   };
 
-  /** What came of it is told in the audit once it is final, in the transaction that says so in the row. */
+  /** Records a final outcome in the audit, in the transaction that updates the row. */
   const settle = (mail: MailRecord, { status, error }: Outcome): Promise<void> =>
     database.write(scope, async (tx) => {
       const at = clock.now();
@@ -101,10 +101,10 @@ export function createMailDelivery({
       for (const mail of await due(BATCH)) {
         if (signal?.aborted) break;
         const at = clock.now();
-        const ours = await database.write(scope, (tx) =>
+        const claimed = await database.write(scope, (tx) =>
           new MailStore(tx).claim({ id: mail.id, attempts: mail.attempts, nextAt: at + CLAIM_MS, at }),
         );
-        if (!ours) continue;
+        if (!claimed) continue;
         tried += 1;
         await deliver(mail);
       }

@@ -1,7 +1,7 @@
 import type { MemberRecord } from '../store/members.js';
 import type { TenantRecord } from '../store/tenants.js';
 
-/** The language of mail to a member, or to somebody who is none yet: his own, else the tenant's, else English. */
+/** The language of mail: the member's, or the tenant's for members without a preference and for others, or English. */
 export function languageOf({
   tenant,
   member,

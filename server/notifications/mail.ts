@@ -4,34 +4,33 @@ import type { MailTemplate, MailValues } from './templates/values.js';
 export type MailMessage = {
   readonly [T in MailTemplate]: {
     readonly tenantId: string;
-    /** One address; checked when the member or invitation was made. */
+    /** One address, validated when the member or invitation was created. */
     readonly to: string;
     readonly template: T;
     readonly values: MailValues[T];
-    /** A BCP 47 tag; English when we have no such template. */
+    /** A BCP 47 tag; English is used if there is no such template. */
     readonly language: string;
-    /** The record that the mail is about: its delivery is told in the audit under it, and can be asked for. */
+    /** The record that the mail is about: its delivery is recorded in the audit and can be queried for this record. */
     readonly about?: { readonly kind: string; readonly id: string };
-    /** After this instant (epoch milliseconds) nobody can use it, and it is not sent any more. */
+    /** The time (epoch milliseconds) when the content expires; the mail is not sent after it. */
     readonly notAfter?: number;
   };
 }[MailTemplate];
 
-/** Mail that leaves after the transaction it was put down in has committed, at least once. */
+/** Mail that is sent at least once, after the transaction that enqueued it has committed. */
 export interface MailOutbox {
   /**
-   * Whether there is a mail server. Without one `enqueue` puts down the mail as not sent, so that the audit tells of
-   * it.
+   * Whether there is a mail server. Without one, `enqueue` stores the mail as not sent and records that in the audit.
    */
   readonly configured: boolean;
-  /** Puts the mail down in the caller's transaction; nothing is sent when that is rolled back. */
+  /** Enqueues the mail in the caller's transaction; nothing is sent if it is rolled back. */
   enqueue(tx: Transaction, message: MailMessage): Promise<void>;
   /**
-   * Does the work of `enqueue` for mail to nobody, so that it cannot be told who exists. Such mail is in so many rows
-   * and no more.
+   * Does the same work as `enqueue` for mail without a recipient, so that timing does not reveal which accounts exist.
+   * Such mail uses a fixed number of rows.
    */
   enqueueNothing(tx: Transaction, message: Pick<MailMessage, 'template' | 'values' | 'notAfter'>): Promise<void>;
-  /** Takes back what has not been sent: its token has been replaced. */
+  /** Cancels mail that has not been sent, because its token was replaced. */
   withdraw(
     tx: Transaction,
     mail: {

@@ -9,7 +9,7 @@ import { MailStore, type MailRecord } from '../store/mail.js';
 import type { MailOutbox } from './mail.js';
 
 /**
- * Mail as rows, which commit or roll back with what they tell of. `configured`: there is a mail server to hand them to.
+ * Stores mail as rows that commit or roll back with the change that they report. `configured`: a mail server is set.
  */
 export function createMailOutbox({
   clock,
@@ -30,7 +30,7 @@ export function createMailOutbox({
   ): Promise<void> => {
     const { id = newId() } = mail;
     const at = clock.now();
-    // Sealed also where it is not kept, so that both take the same time.
+    // Sealed even if it is not stored, so that both cases take the same time.
     const sealed = keyRing.seal(JSON.stringify(values), sealContext({ tenantId: mail.tenantId, id }));
     await new MailStore(tx).insert({
       ...mail,
@@ -91,16 +91,13 @@ export function createMailOutbox({
   };
 }
 
-/**
- * Mail to nobody takes the place of other such mail: whoever asks for it, for accounts that are not there, leaves no
- * more rows than these.
- */
+/** Mail to nobody overwrites other such mail: requests for accounts that do not exist create at most this many rows. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 const PLACES = 4_096;
 
-/** Where a mail's values are sealed for. */
+/** The context that a mail's values are sealed with. */
 export const sealContext = ({ tenantId, id }: Pick<MailRecord, 'tenantId' | 'id'>): string =>
   `mail_outbox.values_sealed.${tenantId ?? ''}.${id}`;
 
-/** Who hands mail over, as the audit names it. */
+/** The actor of mail delivery in the audit. */
 export const MAIL_SYSTEM: Actor = { kind: 'system', id: null, name: 'mail', ip: null, requestId: 'mail-delivery' };

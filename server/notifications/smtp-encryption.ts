@@ -1,9 +1,9 @@
 import { isLoopback } from '../../data-plane-agent/base/loopback.js';
 
 /**
- * How mail leaves by an `SMTP_URL`: always under TLS (`smtps:`, or STARTTLS that a server must offer); under it where
- * the server offers it, since the address says that it need not (`?requireTLS=false`); or to this machine, where nobody
- * listens on the way. A password is never sent in the open but where the address says so.
+ * The encryption used for an `SMTP_URL`. `always`: TLS (`smtps:`, or STARTTLS, which the server must offer). `where
+ * offered`: TLS if the server offers it, for URLs with `?requireTLS=false`. `on this machine`: a loopback address. A
+ * password is never sent unencrypted unless the URL says so.
  */
 export function smtpEncryption(url: string): 'always' | 'where offered' | 'on this machine' {
   const { protocol, password, searchParams } = new URL(url);
@@ -12,7 +12,7 @@ export function smtpEncryption(url: string): 'always' | 'where offered' | 'on th
   return isWaived(searchParams) ? 'where offered' : 'always';
 }
 
-/** As the mail library reads options of an address. */
+/** Reads the option in the same way as the mail library. */
 function isWaived(options: URLSearchParams): boolean {
   const [given, ...more] = options.getAll('requireTLS');
   return given !== undefined && more.length === 0 && (given === 'false' || Number(given) === 0);

@@ -3,9 +3,9 @@ import nodemailer from 'nodemailer';
 import type { MailAddress } from './address.js';
 import { smtpEncryption } from './smtp-encryption.js';
 
-/** One mail, rendered. */
+/** A rendered mail. */
 export interface OutgoingMail {
-  /** The outbox row's: each attempt of one mail has the same Message-ID, so that receivers know a second copy. */
+  /** The id of the outbox row: all attempts have the same Message-ID, so that receivers recognise duplicates. */
   readonly id: string;
   readonly to: string;
   readonly date: Date;
@@ -14,12 +14,10 @@ export interface OutgoingMail {
   readonly html: string;
 }
 
-/**
- * Hands one mail to the mail server. Rejects when the server did not take it; then it may have taken it all the same.
- */
+/** Sends one mail to the mail server. A rejection does not prove that the server did not accept the mail. */
 export type SendMail = (mail: OutgoingMail) => Promise<void>;
 
-/** Through `SMTP_URL`, from `MAIL_FROM`; each attempt has a connection of its own and an end. */
+/** Sends through `SMTP_URL`, from `MAIL_FROM`; each attempt has its own connection and a total timeout. */
 export function createSmtp({ url, from }: { url: string; from: MailAddress }): SendMail {
   const transport = nodemailer.createTransport({
     ...optionsOf(url),
@@ -43,17 +41,17 @@ export function createSmtp({ url, from }: { url: string; from: MailAddress }): S
         html,
         signal: AbortSignal.timeout(WHOLE_MS),
       })
-      .catch((error: unknown) => Promise.reject(inWords(error)));
+      .catch((error: unknown) => Promise.reject(explained(error)));
   };
 }
 
 /**
- * Greets the mail server and signs in where `SMTP_URL` has a user, and sends nothing. Rejects when it cannot, or when
- * the whole takes longer than `deadlineMs`.
+ * Connects to the mail server, and signs in if `SMTP_URL` has a user, without sending mail. Rejects on failure, or
+ * after `deadlineMs` in total.
  */
 export async function greetSmtp({ url, deadlineMs }: { url: string; deadlineMs: number }): Promise<void> {
-  // Of our own, because the library's time-outs are for silence: a server that speaks slowly enough would be listened
-  // to for ever.
+  // Our own socket, because the library's timeouts only limit inactivity: a server that sends data slowly would never
+  // time out.
   const socket = new Socket();
   const transport = nodemailer.createTransport({
     ...optionsOf(url),
@@ -66,14 +64,14 @@ export async function greetSmtp({ url, deadlineMs }: { url: string; deadlineMs: 
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(
-      () => reject(Object.assign(new Error(`no end after ${deadlineMs} ms`), { code: 'ETIMEDOUT' })),
+      () => reject(Object.assign(new Error(`not finished after ${deadlineMs} ms`), { code: 'ETIMEDOUT' })),
       deadlineMs,
     );
   });
   try {
     await Promise.race([transport.verify(), late]);
   } catch (error) {
-    throw inWords(error);
+    throw explained(error);
   } finally {
     clearTimeout(timer);
     socket.destroy();
@@ -82,38 +80,34 @@ export async function greetSmtp({ url, deadlineMs }: { url: string; deadlineMs: 
 
 const optionsOf = (url: string) => ({
   url,
-  // Options in the address itself come before these: `?requireTLS=false` for a relay in the next room that knows no
-  // TLS.
+  // Options in the URL take precedence: for example `?requireTLS=false` for a relay on the local network without TLS.
   requireTLS: smtpEncryption(url) === 'always',
-  // A mail is what the templates made of it, never a file or an address that somebody got into it.
+  // The content comes only from the templates, never from a file or URL injected into a value.
   disableFileAccess: true,
   disableUrlAccess: true,
 });
 
 const STEP_MS = 10_000;
-/** Also for a server that speaks slowly enough never to be silent. */
+/** The total time limit, also for a server that sends data slowly. */
 const WHOLE_MS = 60_000;
 
-/** The library's own words tell what the server said, and not what can be done about it. */
-function inWords(error: unknown): unknown {
+/** Replaces the library's message for a missing TLS, which does not say what to do. */
+function explained(error: unknown): unknown {
   if (property(error, 'code') !== 'ETLS') return error;
   return Object.assign(
     new Error(
-      'The mail server offers no encryption (STARTTLS) that can be used, and SMTP_URL does not let mail go without; nothing was sent',
+      'The mail server offers no usable encryption (STARTTLS), and SMTP_URL does not allow unencrypted mail; nothing was sent',
       { cause: error },
     ),
     { code: 'ETLS' },
   );
 }
 
-/**
- * The server will never take this recipient (5xx to the envelope); any other refusal may be a fault that somebody
- * mends.
- */
+/** Whether the server permanently refuses the recipient (5xx to the envelope); any other refusal may be temporary. */
 export const isRefusedRecipient = (error: unknown): boolean =>
   property(error, 'code') === 'EENVELOPE' && Number(property(error, 'responseCode')) >= 500;
 
-/** Such as `ECONNREFUSED` or `EENVELOPE 550`: the server's text may hold anything. */
+/** For example `ECONNREFUSED` or `EENVELOPE 550`. The server's text is not included, since it may contain anything. */
 export const smtpCodeOf = (error: unknown): string =>
   [property(error, 'code') ?? 'ERROR', property(error, 'responseCode')]
     .filter((part) => part !== undefined)

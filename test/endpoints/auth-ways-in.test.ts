@@ -86,7 +86,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         response: softwareAuthenticator({ origin: new URL(server.config.publicUrl).origin }).create(options),
       });
 
-    const SUBJECT = /^How you sign in to Org .* was changed$/;
+    const SUBJECT = /^Your sign-in method for Org .* was changed$/;
     const CHANGES: Readonly<Record<string, () => Promise<Prepared>>> = {
       'an authenticator is added': async () => {
         const member = await makeMember(server.services, org);
@@ -128,7 +128,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         const member = await makeMember(server.services, org, { roleCode: 'admin' });
         return {
           member,
-          told: { to: member.email, subject: SUBJECT, says: 'Another email address was set for' },
+          told: { to: member.email, subject: SUBJECT, says: 'The email address was changed for' },
           change: (client) => client.patch(`/tenant-admin/members/${member.id}`, { email: `moved-${member.email}` }),
         };
       },
@@ -136,7 +136,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         const member = org.owner;
         return {
           member,
-          told: { to: member.email, subject: SUBJECT, says: 'Another email address was set for' },
+          told: { to: member.email, subject: SUBJECT, says: 'The email address was changed for' },
           change: (client) => client.patch(`/tenant-admin/members/${member.id}`, { email: `moved-${member.email}` }),
         };
       },
@@ -282,7 +282,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         expect((await theirs.client.get('/auth/me')).status).to.equal(401);
         expect((await old.client.get('/auth/me')).status, "the administrator's own go on").to.equal(200);
         await deliver();
-        expect(smtp.last(member.email).parsed.text).to.contain('Another email address was set for your account');
+        expect(smtp.last(member.email).parsed.text).to.contain('The email address was changed for your account');
         expect(() => smtp.last(`new-${member.email}`)).to.throw();
       });
 

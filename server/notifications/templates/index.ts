@@ -11,8 +11,8 @@ export interface RenderedMail {
 }
 
 /**
- * Sets the mail in the language nearest to the wanted one. Throws for a template that there is not. `values` are what
- * was put into the outbox.
+ * Renders the mail in the available language nearest to `language`. Throws for an unknown template. `values` are those
+ * stored in the outbox.
  */
 export function renderMail({
   template,
@@ -33,13 +33,16 @@ export function renderMail({
   return { subject: text.subject, text: plain(text, productName), html: page(text, { productName, language: tag }) };
 }
 
-/** Chinese but where the tag says that it is written traditionally. */
+/** Any Chinese whose tag does not name the traditional script. */
 function isSimplifiedChinese(language: string): boolean {
   const [base, ...rest] = language.toLowerCase().split('-');
   return base === 'zh' && !rest.some((part) => ['hant', 'tw', 'hk', 'mo'].includes(part));
 }
 
-/** Names may hold line ends and tabs; a subject may not, and a paragraph must not grow a second one out of a name. */
+/**
+ * Names may contain line breaks and tabs; in a subject they are invalid, and in a paragraph they would start another
+ * one.
+ */
 function flattened(values: unknown): unknown {
   if (typeof values !== 'object' || values === null) return values;
   return Object.fromEntries(
@@ -50,7 +53,7 @@ function flattened(values: unknown): unknown {
   );
 }
 
-// Also the direction marks, with which a name could turn the words around it.
+// Also removes direction marks, with which a name could reorder the text around it.
 const oneLine = (text: string): string =>
   text
     .replaceAll(/[\s\p{Cc}\u2028\u2029]+/gu, ' ')

@@ -11,7 +11,7 @@ export function plain({ paragraphs, action, code, caution }: MailText, productNa
   return `${blocks.join('\n\n')}\n\n-- \n${productName}\n`;
 }
 
-/** The same as HTML, without images, scripts or anything else that is fetched. */
+/** The mail as HTML, without images, scripts or other remote content. */
 export function page(
   { subject, paragraphs, action, code, caution }: MailText,
   { productName, language }: { productName: string; language: string },

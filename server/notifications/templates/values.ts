@@ -1,6 +1,6 @@
-/** What each template of mail is filled with. Values are plain text: the templates escape them for HTML. */
+/** The values of each mail template, as plain text: the templates escape them for HTML. */
 export interface MailValues {
-  /** The six digits that stand in for an authenticator at a login. */
+  /** The six digits that replace an authenticator code at a login. */
   login_code: { readonly tenantName: string; readonly code: string; readonly minutes: number };
   invitation: {
     readonly tenantName: string;
@@ -9,19 +9,19 @@ export interface MailValues {
     readonly days: number;
   };
   password_reset: { readonly tenantName: string; readonly link: string; readonly hours: number };
-  /** A notice after the fact, so that somebody who did not do it learns of it. */
+  /** Sent after a change, so that the member notices a change by someone else. */
   password_changed: { readonly tenantName: string };
-  /** A notice to a member whose account a provider of single sign-on opens from now on. */
+  /** Sent to a member when a single sign-on provider is linked to the account. */
   sso_linked: { readonly tenantName: string; readonly providerName: string };
-  /** A notice after the fact, to the address that the account had before. */
+  /** Sent after a change, to the previous address of the account. */
   sign_in_changed: { readonly tenantName: string; readonly change: SignInChange };
-  /** A notice after the fact to a member who has admin (edit) now, or has it no more. */
+  /** Sent to a member who has gained or lost admin (edit). */
   admin_changed: { readonly tenantName: string; readonly change: 'gained' | 'lost' };
-  /** To both the old and the new owner. */
+  /** Sent to both the old and the new owner. */
   owner_transferred: { readonly tenantName: string; readonly fromName: string; readonly toName: string };
 }
 
-/** What became of how somebody signs in. */
+/** A change of the ways to sign in to an account. */
 export type SignInChange =
   'authenticator_added' | 'authenticator_removed' | 'passkey_added' | 'passkey_removed' | 'email_changed';
 

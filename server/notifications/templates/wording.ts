@@ -1,14 +1,14 @@
 import type { MailTemplate, MailValues } from './values.js';
 
-/** What a template says, before it is set. Every text is plain: `layout` escapes it. */
+/** The content of a mail before layout. All texts are plain: `layout` escapes them. */
 export interface MailText {
   readonly subject: string;
   readonly paragraphs: readonly string[];
-  /** A link that is shown as a button, and in full below it. */
+  /** A link, shown as a button and in full below it. */
   readonly action?: { readonly label: string; readonly link: string };
-  /** Digits to be copied. */
+  /** Digits to copy. */
   readonly code?: string;
-  /** What to do when one did not ask for it. */
+  /** What to do if the recipient did not request the mail. */
   readonly caution?: string;
 }
 
