@@ -6,7 +6,7 @@ import { createAuditChaining } from './audit/chaining.js';
 import { createLogHeads } from './audit/heads.js';
 import type { PlatformAudit } from './audit/platform-audit.js';
 import type { Refusals } from './audit/refusals.js';
-import { createTellRepeats } from './audit/repeats.js';
+import { createRecordRepeats } from './audit/repeats.js';
 import type { Config } from './config.js';
 import { eachTenant, workedFor, type TenantsOptions } from './data-planes/each-tenant.js';
 import { createMailDelivery } from './notifications/delivery.js';
@@ -14,7 +14,7 @@ import { createSmtp } from './notifications/smtp.js';
 import type { Job } from '../data-plane-agent/base/schedules.js';
 import { removeExpired } from './store/expiry.js';
 
-/** What the server does by itself, and what a data plane that it hosts has to have done. */
+/** The scheduled jobs of the server and of a hosted data plane. */
 export function jobsOf(
   config: Config,
   {
@@ -37,16 +37,19 @@ export function jobsOf(
   ]);
 }
 
-/** The audit's own upkeep. */
+/** The jobs of the audit. */
 const auditJobs = (parts: TenantsOptions & { audit: PlatformAudit; refusals: Refusals }): Job[] => [
   { name: 'audit-chain', rule: '*/5 * * * * *', run: createAuditChaining(parts) },
   { name: 'audit-refusals', rule: '30 * * * * *', everywhere: true, run: () => parts.refusals.flush() },
-  { name: 'audit-repeats', rule: '10 */5 * * * *', run: createTellRepeats(parts) },
-  // Asked every hour, so that a day on which no process ran at one hour has its heads at another.
+  { name: 'audit-repeats', rule: '10 */5 * * * *', run: createRecordRepeats(parts) },
+  // Runs every hour and writes the heads once a day, so that a day is covered even if no process runs at a certain
+  // hour.
   { name: 'audit-heads', rule: '50 7 * * * *', run: createLogHeads(parts) },
 ];
 
-/** The one upkeep that asks everybody, once a day: for what no write has told of. */
+/**
+ * The only maintenance that calls every tenant's data plane, once a day: it finds due work that no write has enqueued.
+ */
 const lookForWork = (parts: TenantsOptions): Job => ({
   name: 'look-for-work',
   rule: '15 20 3 * * *',
@@ -59,8 +62,8 @@ const lookForWork = (parts: TenantsOptions): Job => ({
 });
 
 /**
- * Jobs of one name are one, by the rule of the first: what is done for the platform and for contract data takes one
- * lease.
+ * Merges jobs of the same name under the first one's schedule, so that the platform's and the data plane's part run
+ * under one lease.
  */
 function joined(jobs: readonly Job[]): readonly Job[] {
   const byName = new Map<string, Job>();
@@ -71,7 +74,7 @@ function joined(jobs: readonly Job[]): readonly Job[] {
   return [...byName.values()];
 }
 
-/** Only where there is a mail server. */
+/** Only if there is a mail server. */
 function mailJob(
   { smtpUrl, mailFrom, keyRing, productName }: Config,
   { database, clock, log }: { database: Database; clock: Clock; log: Log },

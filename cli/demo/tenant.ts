@@ -66,7 +66,7 @@ const DEMO_PLAN = 'enterprise';
 
 /** From now on the demo is found and not made again. */
 export const completeDemo = ({ services }: Composed, actor: Actor): Promise<void> =>
-  services.tenants.standing.setPlan({ slug: DEMO_TENANT.slug, planCode: DEMO_PLAN }, actor);
+  services.tenants.operator.setPlan({ slug: DEMO_TENANT.slug, planCode: DEMO_PLAN }, actor);
 
 /** Ids of the demo's companies and people, by their keys in the cast, and of what it has one of. */
 export interface DemoIds {

@@ -1,21 +1,21 @@
 import type { KeyedRequest, RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import type { Principal } from './principal.js';
 
-/** Who did something, as the audit keeps it. */
+/** The actor of an audit event. */
 export interface Actor {
   readonly kind: 'user' | 'system' | 'cli';
-  /** The member's id, where there is one. */
+  /** The member's id, if the actor is a member. */
   readonly id: string | null;
   readonly name: string;
   readonly ip: string | null;
   readonly requestId: string;
-  /** Of a member who changes a way to sign in: the session that must be a recent one. */
+  /** The session of a member who changes a sign-in method; it must be recent. */
   readonly sessionId?: string;
-  /** Of a request under an idempotency key: what they ask for happens once. */
+  /** Set for a request with an idempotency key, so that its write is executed once. */
   readonly keyed?: KeyedRequest;
 }
 
-/** The member as the one who does something in this request. */
+/** The member as the actor of a request. */
 export const actorOf = ({ id, name }: { readonly id: string; readonly name: string }, request: RequestInfo): Actor => ({
   kind: 'user',
   id,
@@ -25,14 +25,14 @@ export const actorOf = ({ id, name }: { readonly id: string; readonly name: stri
   ...(request.keyed ? { keyed: request.keyed } : {}),
 });
 
-/** As `actorOf`, for what asks how long ago the session was opened. */
+/** Like `actorOf`, for operations that require a recent sign-in. */
 export const actorInSession = (
   { user, sessionId }: Pick<Principal, 'user' | 'sessionId'>,
   request: RequestInfo,
 ): Actor => ({ ...actorOf(user, request), sessionId });
 
-/** Somebody who has shown nothing yet. */
-export const stranger = (request: RequestInfo): Actor => ({
+/** The actor of an unauthenticated request. */
+export const anonymousActor = (request: RequestInfo): Actor => ({
   kind: 'user',
   id: null,
   name: 'unknown',

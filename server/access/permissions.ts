@@ -22,7 +22,7 @@ export type PlanCode = (typeof PLANS)[number];
 export type Permissions = Readonly<Record<Module, Level>>;
 export type FeatureFlags = Readonly<Record<Feature, boolean>>;
 
-/** What an endpoint needs of its caller's role: `view('payment_entry')`. */
+/** The permission that an endpoint requires: `view('payment_entry')`. */
 export interface Need {
   readonly module: Module;
   readonly level: 'view' | 'edit';
@@ -34,5 +34,5 @@ export const edit = (module: Module): Need => ({ module, level: 'edit' });
 export const meets = (permissions: Permissions, { module, level }: Need): boolean =>
   LEVELS.indexOf(permissions[module]) >= LEVELS.indexOf(level);
 
-/** As the 403 answer names it: `contract_edit (edit)`. */
+/** The text in a 403 answer: `contract_edit (edit)`. */
 export const needText = ({ module, level }: Need): string => `${module} (${level})`;

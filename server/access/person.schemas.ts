@@ -1,6 +1,9 @@
 import { s, type Static } from '../../data-plane-agent/base/schema.js';
 
-/** What somebody is called: `李` is a name. Of `adminName` at registration the API document says otherwise. */
+/**
+ * A person's name; one character, such as `李`, is enough. The API document requires two for `adminName` at
+ * registration.
+ */
 export const personName = () => s.name({ max: 100 });
 
 /** Part 2.5 of the API document. */

@@ -5,8 +5,8 @@ import { FEATURES, PLANS, type FeatureFlags, type PlanCode } from './permissions
 const Plan = s.object({ name: s.name({ max: 80 }), features: s.list(s.enum(FEATURES), FEATURES.length) });
 
 /**
- * What each plan has. Nothing about security is ever in here. `PLAN_CATALOG_FILE` replaces the table by one of the same
- * form, in JSON.
+ * The features of each plan; security features are available in every plan. `PLAN_CATALOG_FILE` replaces this table
+ * with JSON of the same form.
  */
 export const PlanCatalog = s.object(
   { free: Plan, pro: Plan, business: Plan, enterprise: Plan },
@@ -24,14 +24,11 @@ export const PLAN_CATALOG: PlanCatalog = {
 };
 
 export interface Plans {
-  /** The flags of a plan, resolved for this installation. */
+  /** The feature flags of a plan in this installation. */
   features(plan: PlanCode): FeatureFlags;
 }
 
-/**
- * `apiAccessInEveryPlan`: whoever installs the product himself owns its API (`self_hosted`); elsewhere the catalogue
- * says.
- */
+/** `apiAccessInEveryPlan`: with `self_hosted` every plan includes the API; otherwise the catalogue decides. */
 export function createPlans({
   catalog = PLAN_CATALOG,
   apiAccessInEveryPlan,
@@ -52,7 +49,7 @@ export function createPlans({
   return { features: (plan) => resolved.get(plan) ?? flagsOf(plan) };
 }
 
-/** Reads the text of a `PLAN_CATALOG_FILE`. */
+/** Parses the content of a `PLAN_CATALOG_FILE`. */
 export function parsePlanCatalog(
   text: string,
 ): { readonly ok: true; readonly catalog: PlanCatalog } | { readonly ok: false; readonly issues: readonly Issue[] } {

@@ -4,8 +4,8 @@ import type { FeatureFlags, Permissions, PlanCode } from './permissions.js';
 import type { Settings } from './settings.schemas.js';
 
 /**
- * Who sends a request, as the platform database says now. A token's claims only inform its holder: role, scope and
- * status are read from the session's member, so that a change of them bites on the next request.
+ * The caller of a request, as stored in the platform database. A token's claims are only informative: role, scope and
+ * status are read from the session's member, so that changes apply from the next request.
  */
 export interface Principal {
   readonly sessionId: string;
@@ -21,19 +21,19 @@ export interface Principal {
   readonly controls: Readonly<Record<string, Control>>;
   readonly features: FeatureFlags;
   readonly settings: Settings;
-  /** Policy asks for a second factor that is not there: the session opens `/auth/*` and nothing else. */
+  /** Policy requires a second factor that is missing: the session can only access `/auth/*`. */
   readonly enrolmentDue: boolean;
-  /** The session was opened from the service's own web pages, which need no `apiAccess`. */
+  /** The session was started from the service's own web pages, which need no `apiAccess`. */
   readonly ownPages: boolean;
 }
 
-const askers = new WeakMap<Exchange, Principal>();
+const principals = new WeakMap<Exchange, Principal>();
 
-/** Who asks is known: the log names them from now on, and so does the record of a refusal. */
-export function isAsking(exchange: Exchange, principal: Principal): void {
-  askers.set(exchange, principal);
+/** Sets the caller of an exchange, for the log and for recording refusals. */
+export function setPrincipal(exchange: Exchange, principal: Principal): void {
+  principals.set(exchange, principal);
   exchange.caller = { tenantId: principal.tenant.id, userId: principal.user.id, sessionId: principal.sessionId };
 }
 
-/** Also of one who was refused after they were known. */
-export const askerOf = (exchange: Exchange): Principal | undefined => askers.get(exchange);
+/** Returns the caller, also if the request was refused after authentication. */
+export const principalOf = (exchange: Exchange): Principal | undefined => principals.get(exchange);

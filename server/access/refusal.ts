@@ -1,18 +1,18 @@
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import type { Principal } from './principal.js';
 
-/** A 403: who asked for what, and why they did not get it. */
+/** A request that was refused with 403. */
 export interface Refusal {
-  /** `undefined` for who is not signed in. */
+  /** `undefined` for a caller who is not signed in. */
   readonly principal: Principal | undefined;
   readonly request: RequestInfo;
-  /** Method and template: `PATCH /contracts/:id`. */
+  /** Method and route template: `PATCH /contracts/:id`. */
   readonly route: string;
-  /** Of the catalogue; `undefined` where there is none, and `reason` says it. */
+  /** The failure code; if there is none, `reason` is set. */
   readonly code?: string;
   /**
-   * The module level, the plan's feature, the control, the fields: whatever the failure says was missing. Of FORBIDDEN
-   * alone it is ours to choose; else the request may.
+   * What the failure reports as missing: the module level, the plan's feature, the control or the fields. Only for
+   * FORBIDDEN is it independent of the request's content.
    */
   readonly needs?: string | undefined;
   readonly reason?: string;

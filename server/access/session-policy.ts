@@ -1,14 +1,14 @@
 /**
- * The ways in. A password after a reset is `password`: a reset opens no session by itself. `registration` is redeeming
- * too.
+ * The ways to start a session. A password reset starts none, so a login with the new password is `password`.
+ * `registration` includes redeeming a code.
  */
 export const WAYS = ['password', 'passkey', 'sso', 'registration', 'invitation'] as const;
 export type Way = (typeof WAYS)[number];
 
 /**
- * The one decision whether a session may be issued, whatever the way in. A passkey with user verification is two
- * factors; with SSO the second factor is the provider's matter; who has just registered or accepted an invitation has a
- * session that opens nothing until they enrol.
+ * Decides whether a session may be issued, for every way to sign in. A passkey with user verification is two factors;
+ * with SSO the provider is responsible for the second factor; after registering or accepting an invitation, the session
+ * is restricted until an authenticator is enrolled.
  */
 export function mayIssueSession({
   way,
@@ -23,9 +23,9 @@ export function mayIssueSession({
 }
 
 /**
- * Whether a session opens nothing but `/auth/*`: policy asks for an authenticator, there is none, and the way in was
- * not two factors by itself. Asked anew of each request, because rights may come later than the session. Of a session
- * from before ways were written down the worst is assumed.
+ * Whether a session is restricted to `/auth/*`: policy requires an authenticator, none is enrolled, and the way of
+ * signing in was not two factors by itself. Checked for each request, because permissions may be added during the
+ * session. `way` is null for old sessions, which are treated like passwords.
  */
 export const owesEnrolment = ({
   way,
@@ -35,12 +35,12 @@ export const owesEnrolment = ({
   required && !enrolled && way !== 'passkey' && way !== 'sso';
 
 /**
- * `factor_needed`: there is a second factor, and it was not shown. `enrolment_needed`: policy asks for one, and there
- * is none.
+ * `factor_needed`: a second factor is enrolled but was not sent. `enrolment_needed`: policy requires one, and none is
+ * enrolled.
  */
 export type Verdict = 'yes' | 'no' | 'factor_needed' | 'enrolment_needed';
 
-/** Whether the member may be let in at all; a session that was issued goes on only while this holds. */
+/** Whether the member may sign in; an issued session remains valid only while this holds. */
 export const isActiveAccount = ({ tenant, member }: AccountStatus): boolean =>
   tenant.status === 'active' && member.status === 'active';
 
@@ -52,11 +52,11 @@ export interface AccountStatus {
 export interface MfaState {
   /** The member has an authenticator. */
   readonly enrolled: boolean;
-  /** Policy asks the member's role for a second factor. */
+  /** Policy requires a second factor for the member's role. */
   readonly required: boolean;
-  /** A second factor was shown with this attempt, and was right. */
+  /** A second factor was sent with this attempt and is valid. */
   readonly passed: boolean;
 }
 
-/** For every way but the password, where nothing of it is asked. */
+/** For all ways except passwords, where the second factor is not checked. */
 export const NO_MFA: MfaState = { enrolled: false, required: false, passed: false };

@@ -1,16 +1,16 @@
 import { partial, s, type Static } from '../../data-plane-agent/base/schema.js';
 
-/** The tenant's settings with their bounds. */
+/** The tenant's settings with their limits. */
 export const Settings = s.object(
   {
     defaultLanguage: s.named('language-tag', 'BCP 47.'),
     supportedLanguages: s.list(s.named('language-tag'), 100),
-    localeRegion: s.optional(s.named('locale-or-region', 'BCP 47, or a region alone, such as `CN`.')),
+    localeRegion: s.optional(s.named('locale-or-region', 'BCP 47, or only a region, such as `CN`.')),
     timezone: s.named('time-zone', 'IANA.'),
     defaultCurrency: s.currency(),
     displayCurrency: s.currency(),
     currencyDisplayMode: s.enum(['original', 'converted', 'both']),
-    calendarSystem: s.named('calendar', 'As CLDR names calendars, such as `gregory`.'),
+    calendarSystem: s.named('calendar', 'A CLDR calendar name, such as `gregory`.'),
     measurementSystem: s.enum(['metric', 'imperial', 'us', 'uk']),
     temperatureUnit: s.enum(['celsius', 'fahrenheit', 'kelvin']),
     dateFormat: s.name({ max: 40 }),
@@ -21,7 +21,7 @@ export const Settings = s.object(
     reminderLeadDays: s.integer({ max: 90 }),
     /** Hour of the day in the tenant's time zone. */
     reminderHour: s.integer({ max: 23 }),
-    /** Days overdue; 0 is no escalation. */
+    /** Days overdue; 0 means no escalation. */
     reminderEscalationDays: s.integer({ max: 90 }),
     ownerScopeEnabled: s.flag(),
   },

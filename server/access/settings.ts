@@ -22,10 +22,10 @@ export const DEFAULT_SETTINGS: Readonly<Settings> = {
   ownerScopeEnabled: false,
 };
 
-/** The settings in effect: what the tenant has set, over the defaults. */
+/** The settings in effect: the tenant's settings over the defaults. */
 export const settingsOf = (stored: Partial<Settings>): Settings => ({ ...DEFAULT_SETTINGS, ...stored });
 
-/** Checks a change of settings. Throws INVALID_INPUT, which names each bad field. */
+/** Validates a change of settings. Throws INVALID_INPUT, which names each invalid field. */
 export function checkSettings(patch: unknown): Partial<Settings> {
   const checked = checker(SettingsPatch)(patch);
   if (!checked.ok) throw fail('INVALID_INPUT', { issues: [...checked.issues] });

@@ -1,17 +1,17 @@
 import type { Log } from '../../data-plane-agent/base/log.js';
 import type { PlatformAudit } from './platform-audit.js';
 
-/** Batches of one chain in a run. */
+/** The maximum number of batches per chain and run. */
 const BATCHES = 50;
 
 /**
- * Puts the platform's audit events that wait in order. A schedule runs it every few seconds, in one process at a time.
- * One chain that cannot be moved holds up no other.
+ * Chains the pending audit events of the platform. A schedule runs it every few seconds, in one process at a time. A
+ * chain that fails does not block the others.
  */
 export const createAuditChaining =
   ({ audit, log }: { readonly audit: PlatformAudit; readonly log: Log }) =>
   async (signal?: AbortSignal): Promise<void> => {
-    const moveOn = async (chain: string): Promise<void> => {
+    const chainPending = async (chain: string): Promise<void> => {
       try {
         for (let left = BATCHES; left > 0 && !signal?.aborted; left -= 1) if (!(await audit.chain(chain)).more) return;
       } catch (error) {
@@ -19,5 +19,5 @@ export const createAuditChaining =
       }
     };
 
-    for (const chain of await audit.waitingChains()) await moveOn(chain);
+    for (const chain of await audit.waitingChains()) await chainPending(chain);
   };

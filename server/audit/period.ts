@@ -2,15 +2,15 @@ import { addDays, instantOf, parseDay } from '../../data-plane-agent/base/day.js
 import { fail } from '../../data-plane-agent/base/failures.js';
 import type { Issue } from '../../data-plane-agent/base/validation.js';
 
-/** From an instant on, and before another; both in epoch milliseconds. */
+/** A period from an instant (inclusive) to another (exclusive), in epoch milliseconds. */
 export interface Period {
   readonly from: number | null;
   readonly before: number | null;
 }
 
 /**
- * Reads `from` and `to`: a civil day of the time zone, of which `to` is the last that is in, or an instant with its
- * offset, of which `to` is the first that is not. Throws INVALID_INPUT.
+ * Parses `from` and `to`: a day in the time zone (`to` inclusive), or an instant with a UTC offset (`to` exclusive).
+ * Throws INVALID_INPUT.
  */
 export function periodOf(
   { from, to }: { from?: string | null | undefined; to?: string | null | undefined },
@@ -36,7 +36,7 @@ export function periodOf(
   return period;
 }
 
-/** Years in which a day has a neighbour on either side, and no instant is before the beginning of time. */
+/** Years in which each day has neighbours, and no instant is before the epoch. */
 const DAY = /^(197[1-9]|19[89]\d|[2-8]\d{3})-\d{2}-\d{2}$/;
 const INSTANT = /^(19[7-9]\d|[2-8]\d{3})-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/i;
 

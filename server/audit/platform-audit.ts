@@ -16,11 +16,11 @@ import { fragment } from '../../data-plane-agent/base/database/fragments.js';
 import type { Actor } from '../access/actor.js';
 import { AuditStore } from '../store/audit.js';
 
-/** A tenant's id, or the platform's own events, which belong to no tenant. */
+/** A tenant's id, or `platform` for events without a tenant. */
 export type ChainId = string;
 export const PLATFORM_CHAIN = 'platform';
 
-/** The audit of the platform database: who signed in, and what was done to members, roles, settings and plans. */
+/** The audit of the platform database: sign-ins and changes of members, roles, settings and plans. */
 export interface PlatformAudit {
   /** Newest first, with an exact total. */
   list(of: {
@@ -29,13 +29,13 @@ export interface PlatformAudit {
     readonly page: number;
     readonly pageSize: number;
   }): Promise<AuditPage>;
-  /** The next events after an id, oldest first and whole; none when there are no more. */
+  /** The complete events after an id, oldest first; empty at the end. */
   following(of: {
     readonly chain: ChainId;
     readonly afterId: string;
     readonly filter: AuditFilter;
   }): Promise<AuditRow[]>;
-  /** Tells that a chain was exported, in the chain's own tenant; `source`: of which plane. */
+  /** Records the export of a chain in the tenant's chain; `source` is the exported plane. */
   exported(
     chain: {
       readonly tenantId: string | null;
@@ -45,13 +45,13 @@ export interface PlatformAudit {
     },
     actor: Actor,
   ): Promise<void>;
-  /** Chains whose events wait. */
+  /** Chains with pending events. */
   waitingChains(): Promise<ChainId[]>;
-  /** Chains the oldest events that wait. */
+  /** Chains the oldest pending events. */
   chain(chain: ChainId): Promise<{ readonly chained: number; readonly more: boolean }>;
-  /** Checks a stretch of a chain, from the link on that an earlier call came to, at most to a position. */
+  /** Checks a part of a chain, from the link of an earlier call, at most to a position. */
   check(chain: ChainId, from?: Link, until?: number): Promise<AuditCheck>;
-  /** Where the chain ends. */
+  /** The end of the chain. */
   head(chain: ChainId): Promise<AuditHead>;
 }
 
@@ -98,7 +98,7 @@ const trailOf = (chain: ChainId): TrailName => ({
   headKey: 'chain',
 });
 
-/** The platform keeps `{ name: { from, to } }` or `{ name: value }`. */
+/** The platform stores changes as `{ name: { from, to } }` or `{ name: value }`. */
 const changesOf = ({ changes, recordKind, recordId }: AuditRow): AuditChange[] =>
   Object.entries(JSON.parse(changes) as Readonly<Record<string, unknown>>).map(([field, value]) => ({
     recordKind,

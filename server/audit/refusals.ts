@@ -1,25 +1,25 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import type { Log } from '../../data-plane-agent/base/log.js';
-import { actorOf, stranger } from '../access/actor.js';
+import { actorOf, anonymousActor } from '../access/actor.js';
 import type { Refusal } from '../access/refusal.js';
 import { hourEnd, repeatKey } from '../store/audit-repeats.js';
 import { AuditStore, type AuditEvent } from '../store/audit.js';
 
 /**
- * Records that somebody was refused what they have no right to. The first of its kind in an hour is written before this
- * answers; those that follow are counted in memory, so that to be refused again and again costs no write, and brought
- * to the database every minute, and when the process ends. Nothing that goes wrong here changes the refusal.
+ * Records refused requests. The first refusal of a kind in an hour is written before `record` resolves. Repeated ones
+ * are counted in memory, so that they cost no write, and are written every minute and at shutdown. A failure to record
+ * never changes the refusal.
  */
 export interface Refusals {
   record(refusal: Refusal): Promise<void>;
-  /** Brings what was counted to the database; what cannot be brought now is kept for the next time. */
+  /** Writes the counts to the database; counts that cannot be written are kept. */
   flush(): Promise<void>;
 }
 
-/** Kinds of refusals that a process remembers; of others it writes each one, and the database counts them. */
+/** The kinds of refusals counted in memory; others are written individually, and the database counts them. */
 const MOST = 5_000;
-/** In one transaction. */
+/** Events per transaction. */
 const BATCH = 50;
 
 interface Counted {
@@ -89,7 +89,7 @@ export function createRefusals({
 const eventOf = ({ principal, request, route, code, needs, reason }: Refusal, { at }: { at: number }): AuditEvent => ({
   tenantId: principal?.tenant.id ?? null,
   at,
-  actor: principal ? actorOf(principal.user, request) : stranger(request),
+  actor: principal ? actorOf(principal.user, request) : anonymousActor(request),
   action: 'access_refused',
   recordKind: 'endpoint',
   recordId: null,

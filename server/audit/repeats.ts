@@ -3,14 +3,14 @@ import type { Database } from '../../data-plane-agent/base/database/database.js'
 import { AuditRepeatStore } from '../store/audit-repeats.js';
 import { AuditStore } from '../store/audit.js';
 
-/** Tells how often events came again in the hours that are over. */
-export type TellRepeats = (signal?: AbortSignal) => Promise<void>;
+/** Records how often events were repeated in past hours. */
+export type RecordRepeats = (signal?: AbortSignal) => Promise<void>;
 
-/** Every process brings what it counted by itself within this time: see `refusals.ts`. */
+/** Every process writes its counts within this time: see `refusals.ts`. */
 const GRACE_MS = 5 * 60_000;
 const BATCH = 100;
 
-export function createTellRepeats({ database, clock }: { database: Database; clock: Clock }): TellRepeats {
+export function createRecordRepeats({ database, clock }: { database: Database; clock: Clock }): RecordRepeats {
   return async (signal) => {
     for (let taken = BATCH; taken === BATCH && !signal?.aborted;) {
       taken = await database.write({ tenantId: null }, async (tx) => {

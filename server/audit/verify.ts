@@ -1,7 +1,7 @@
 import type { AuditCheck, AuditFault } from '../../data-plane-agent/base/audit/records.js';
 import type { Link } from '../../data-plane-agent/base/audit/chain.js';
 
-/** What does not fit in a chain; or to a head of it that was kept elsewhere. */
+/** A fault in a chain, or a mismatch with a head that was saved elsewhere. */
 export type ChainFault =
   | AuditFault
   | {
@@ -11,33 +11,33 @@ export type ChainFault =
       readonly count: number;
     };
 
-/** A whole chain, checked. */
+/** The result of checking a whole chain. */
 export interface Verified {
   /** Events in the chain. */
   readonly events: number;
-  /** The hash of the last one: kept elsewhere, it proves later that nothing before it was changed. */
+  /** The hash of the last event: saved elsewhere, it later proves that no earlier event was changed. */
   readonly hash: string;
   readonly faults: readonly ChainFault[];
-  /** Events that were not chained yet. */
+  /** Events that are not chained yet. */
   readonly waiting: number;
 }
 
-/** How far a chain had come once: what is kept elsewhere. */
+/** An earlier head of a chain, saved elsewhere. */
 export interface KeptHead {
   readonly events: number;
   readonly hash: string;
 }
 
-/** As many as anybody reads; a chain that was written anew has as many faults as rows. */
+/** A report limit: a chain that was rewritten has as many faults as events. */
 const MAX_FAULTS = 1_000;
 
-/** Checks a stretch of a chain; see `AuditTrail`. */
+/** Checks a part of a chain; see `AuditTrail`. */
 export type CheckStretch = (from: Link | undefined, until: number | undefined) => Promise<AuditCheck>;
 
 /**
- * Walks a chain to its end, stretch by stretch, and looks at each kept head on the way: whoever has the database can
- * put back the head that stands in it, but not those. `holdsSome`: there is at least one event in the chain, or it has
- * been taken away whole.
+ * Checks a chain to its end, and compares each saved head: an attacker with access to the database can rewrite the
+ * stored head, but not the saved ones. `holdsSome`: the chain should have at least one event; otherwise it was deleted
+ * completely.
  */
 export async function verifyChain(
   check: CheckStretch,
@@ -58,7 +58,7 @@ export async function verifyChain(
         faults.push({ kind: 'other_than_kept', position: mark.events, eventId: null, count: 1 });
       while (marks[next]?.events === mark.events) next += 1;
     } else if (mark && stretch.position === (from?.position ?? 0)) {
-      // Nothing between here and there: what comes after it, if anything does, tells how much was removed.
+      // No events up to the saved position: later parts show how many were removed.
       faults.push({
         kind: 'shorter_than_kept',
         position: mark.events,
@@ -81,25 +81,25 @@ export async function verifyChain(
   }
 }
 
-/** What a fault means, in a sentence. */
+/** Describes a fault in a sentence. */
 export function faultText({ kind, position, eventId, count }: ChainFault): string {
   const events = count === 1 ? 'event' : 'events';
   switch (kind) {
     case 'changed':
-      return `event ${eventId ?? ''} at position ${position} is not what it was when it was chained`;
+      return `event ${eventId ?? ''} at position ${position} was changed after it was chained`;
     case 'removed':
       return `${count} ${events} removed from position ${position} on, before the event ${eventId ?? ''}`;
     case 'repeated':
-      return `event ${eventId ?? ''} has the position ${position}, which is taken`;
+      return `event ${eventId ?? ''} has the position ${position}, which is already used`;
     case 'cut':
-      return `${count} ${events} cut off at the end, from position ${position} on`;
+      return `${count} ${events} missing at the end, from position ${position} on`;
     case 'head_altered':
-      return `the count and hash kept beside the chain are not those that were sealed (position ${position})`;
+      return `the stored count and hash of the chain do not match their seal (position ${position})`;
     case 'shorter_than_kept':
-      return `the head that was kept elsewhere is at position ${position}, where there is no event any more: ${count} ${events} missing`;
+      return `the saved head is at position ${position}, where there is no event: ${count} ${events} missing`;
     case 'other_than_kept':
-      return `the head that was kept elsewhere has another hash at position ${position}: the history up to there was written anew`;
+      return `the saved head has another hash at position ${position}: the events up to it were rewritten`;
     case 'lost':
-      return `a head of ${position} ${position === 1 ? 'event' : 'events'} was kept elsewhere, and the chain is not there any more`;
+      return `a head of ${position} ${position === 1 ? 'event' : 'events'} was saved elsewhere, but the chain does not exist`;
   }
 }

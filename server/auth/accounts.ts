@@ -26,14 +26,14 @@ export interface Registration {
 }
 
 /**
- * How organisations come in by themselves: tenant, first subject company, roles, owner and a session, all or nothing.
+ * Registration of organisations: creates tenant, first subject company, roles, owner and a session in one transaction.
  */
 export interface Accounts {
-  /** On the plan `free`. Throws REGISTRATION_DISABLED, PASSWORD_TOO_WEAK, TENANT_SLUG_TAKEN. */
+  /** Registers on the plan `free`. Throws REGISTRATION_DISABLED, PASSWORD_TOO_WEAK, TENANT_SLUG_TAKEN. */
   register(registration: Registration, request: RequestInfo): Promise<AuthLoginResult>;
   /**
-   * On the code's plan, whether or not registration is open. Throws REDEEM_CODE_INVALID for unknown, used, revoked and
-   * expired codes alike.
+   * Registers on the code's plan, also if registration is disabled. Throws REDEEM_CODE_INVALID for unknown, used,
+   * revoked and expired codes.
    */
   redeem(registration: Registration & { readonly code: string }, request: RequestInfo): Promise<AuthLoginResult>;
 }
@@ -67,7 +67,7 @@ export function createAccounts({
   ): Promise<AuthLoginResult> => {
     const { tenantSlug, tenantName, subjectName, adminName, nameProfile, email, password } = registration;
     await policy({ password, email, tenantSlug });
-    // Asked before the hashing to spare it; the transaction decides.
+    // Checked first to avoid needless hashing; the transaction checks again.
     if (await database.read(scope, (tx) => new TenantStore(tx).bySlug(tenantSlug)))
       throw fail('TENANT_SLUG_TAKEN', { tenantSlug });
     const passwordHash = await passwords.hash(password);

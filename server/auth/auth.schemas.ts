@@ -13,7 +13,7 @@ export const AuthUserSummary = s.object(
     status: s.enum(['active', 'disabled']),
     roleCode: s.text({ max: 64 }),
     subjectScope: s.nullable(
-      s.list(s.id(), 1_000, 'Subject companies that the member may see; null is all, an empty list none.'),
+      s.list(s.id(), 1_000, 'The subject companies visible to the member; null means all, an empty list none.'),
     ),
   },
   { title: 'AuthUserSummary' },
@@ -24,9 +24,9 @@ const tokens = {
   accessToken: s.verbatim({ max: 100_000, about: 'JWT; lifetime `JWT_ACCESS_TTL`.' }),
   refreshToken: s.verbatim({
     max: 4_096,
-    about: 'JWT; lifetime `JWT_REFRESH_TTL`. Each refresh replaces it; using a replaced one again ends the session.',
+    about: 'JWT; lifetime `JWT_REFRESH_TTL`. Each refresh replaces it; using a replaced token ends the session.',
   }),
-  expiresIn: s.text({ max: 20, about: "The access token's lifetime as it was configured, such as `15m`." }),
+  expiresIn: s.text({ max: 20, about: 'The configured lifetime of the access token, such as `15m`.' }),
 };
 
 /** Part 2.1. */
@@ -45,7 +45,7 @@ export const AuthLoginResult = s.object(
       s.list(
         s.verbatim({ max: 64 }),
         10,
-        'Only of the login at which an authenticator was enrolled. Each stands in once for a code; they are not shown again.',
+        'Only returned by the login that enrols an authenticator. Each can be used once instead of a code; they are not shown again.',
       ),
     ),
   },
@@ -55,7 +55,7 @@ export type AuthLoginResult = Static<typeof AuthLoginResult>;
 
 const offer = {
   secret: s.verbatim({ max: 64, about: 'TOTP secret in base32: SHA-1, six digits, thirty seconds.' }),
-  otpauthUrl: s.verbatim({ max: 2_000, about: 'The secret as an `otpauth:` address, for a QR code.' }),
+  otpauthUrl: s.verbatim({ max: 2_000, about: 'The secret as an `otpauth:` URL, for a QR code.' }),
 };
 
 /** Part 2.3. */
@@ -63,12 +63,12 @@ export const MfaLoginRequired = s.object(
   {
     mfaRequired: s.flag('Always true.'),
     enrollmentRequired: s.flag(
-      'True when the account has no authenticator, and must have one: `secret` and `otpauthUrl` are then given.',
+      'True if the account has no authenticator and needs one: `secret` and `otpauthUrl` are then included.',
     ),
     message: s.text(),
     secret: s.omittable(offer.secret),
     otpauthUrl: s.omittable(offer.otpauthUrl),
-    emailFallbackAvailable: s.omittable(s.flag('Whether a code can be had by `POST /auth/login/mfa/email`.')),
+    emailFallbackAvailable: s.omittable(s.flag('Whether a code can be requested by `POST /auth/login/mfa/email`.')),
   },
   { title: 'MfaLoginRequired' },
 );
@@ -78,7 +78,7 @@ export const MfaOffer = s.object(offer, { title: 'MfaOffer' });
 
 const mfaStatus = {
   enrolled: s.flag('Whether the account has an authenticator.'),
-  required: s.flag("Whether the policy asks the account's role for one."),
+  required: s.flag("Whether the policy requires one for the account's role."),
   recoveryCodesLeft: s.integer({ max: 10 }),
 };
 export const MfaStatus = s.object(mfaStatus, { title: 'MfaStatus' });
@@ -87,12 +87,16 @@ export type MfaStatus = Static<typeof MfaStatus>;
 export const MfaEnrolled = s.object(
   {
     ...mfaStatus,
-    recoveryCodes: s.list(s.verbatim({ max: 64 }), 10, 'Each stands in once for a code. They are not shown again.'),
+    recoveryCodes: s.list(
+      s.verbatim({ max: 64 }),
+      10,
+      'Each can be used once instead of a code. They are not shown again.',
+    ),
   },
   { title: 'MfaEnrolled' },
 );
 
-/** What became of a mail, as far as it may be told. */
+/** The delivery status of a mail, where it may be revealed. */
 export const DeliveryStatus = s.enum(['not_sent', 'queued', 'sent', 'failed']);
 export type DeliveryStatus = Static<typeof DeliveryStatus>;
 
@@ -118,7 +122,7 @@ export const PreferencesPatch = s.object(
     locale: s.optional(s.named('language-tag', 'BCP 47.')),
     timezone: s.optional(s.named('time-zone', 'IANA.')),
     currency: s.optional(s.currency()),
-    calendarSystem: s.optional(s.named('calendar', 'As CLDR names calendars, such as `gregory`.')),
+    calendarSystem: s.optional(s.named('calendar', 'A CLDR calendar name, such as `gregory`.')),
     measurementSystem: s.optional(s.enum(['metric', 'imperial', 'us', 'uk'])),
     firstDayOfWeek: s.optional(s.integer({ max: 6, about: '0 is Sunday.' })),
     dateFormat: s.optional(s.name({ max: 40 })),
@@ -131,16 +135,17 @@ export type PreferencesPatch = Static<typeof PreferencesPatch>;
 export const OwnSession = s.object(
   {
     id: s.id(),
-    ip: s.nullable(s.text({ max: 100, about: 'From where it was opened.' })),
-    userAgent: s.nullable(s.verbatim({ max: 400, about: 'What opened it, by its own account.' })),
-    current: s.flag('The session of this request.'),
+    ip: s.nullable(s.text({ max: 100, about: 'The IP address that started the session.' })),
+    userAgent: s.nullable(s.verbatim({ max: 400, about: 'The `User-Agent` that started the session.' })),
+    current: s.flag('Whether it is the session of this request.'),
     expiresAt: s.instant(),
     createdAt: s.instant(),
     updatedAt: s.instant(),
   },
   {
     title: 'OwnSession',
-    about: '`expiresAt` is when it ends unless it is refreshed; `updatedAt` when it was last refreshed.',
+    about:
+      '`expiresAt` is the time when the session ends if it is not refreshed; `updatedAt` the time of the last refresh.',
   },
 );
 export type OwnSession = Static<typeof OwnSession>;
@@ -152,7 +157,7 @@ export const Session = s.object(
     tenant: s.object({ ...tenant, edition: s.text({ max: 40 }) }),
     permissions: s.object(Object.fromEntries(MODULES.map((module) => [module, s.enum(LEVELS)]))),
     featureFlags: s.object(Object.fromEntries(FEATURES.map((feature) => [feature, s.flag()]))),
-    subjects: s.list(SubjectCompany, 10_000, "Only those within the member's scope."),
+    subjects: s.list(SubjectCompany, 10_000, "The subject companies in the member's scope."),
     settings: s.object({
       timezone: s.text({ max: 64 }),
       reminderLeadDays: s.integer({ max: 90 }),

@@ -14,14 +14,14 @@ import { isActiveAccount, owesEnrolment } from '../access/session-policy.js';
 import type { TokenHolder, Tokens } from './tokens.js';
 
 /**
- * Turns a bearer token into a caller. Throws UNAUTHENTICATED for anything but a valid token of a live session of an
- * active member.
+ * Resolves a bearer token to the caller. Throws UNAUTHENTICATED for anything but a valid token of an active session of
+ * an active member.
  */
 export interface Authenticator {
   authenticate(accessToken: string, request: RequestInfo): Promise<Principal>;
   /**
-   * The caller as they are by now, some time after they were let in, whether or not their token is over. Throws
-   * UNAUTHENTICATED where their session has ended.
+   * Returns the caller's present state some time after `authenticate`, even if the token has expired since. Throws
+   * UNAUTHENTICATED if the session has ended.
    */
   again(principal: Principal): Promise<Principal>;
 }
@@ -43,7 +43,7 @@ export function createAuthenticator({
   secondFactor: Pick<SecondFactor, 'isRequired'>;
   emailCodes: Pick<EmailCodes, 'exclude'>;
 }): Authenticator {
-  // The promise is kept, not its result: a caller that is dropped while it loads cannot come back when it is done.
+  // Promises are cached, not results, so that a caller evicted while loading is not added again.
   const callers = new LRUCache<string, Cached>({ max: 10_000 });
   changes.listen((change) => {
     if (change.kind === 'session') callers.delete(change.sessionId);
@@ -56,7 +56,8 @@ export function createAuthenticator({
   const load = async (sessionId: string): Promise<Caller> => {
     const holder = await database.read({ tenantId: null }, (tx) => new SessionStore(tx).holder(sessionId));
     if (!holder || holder.session.revokedAt !== null || !isActiveAccount(holder)) throw fail('UNAUTHENTICATED', {});
-    // The rights have come since, or the setting has changed: by this way in there would be no session now.
+    // The permissions or the setting may have changed since the session was started: a login by email code would be
+    // refused now.
     if (holder.session.byEmailCode && emailCodes.exclude(holder.role.permissions)) throw fail('UNAUTHENTICATED', {});
     const enrolmentDue = owesEnrolment({
       way: holder.session.way,
@@ -76,7 +77,8 @@ export function createAuthenticator({
       const askAgain = (): void => {
         if (callers.peek(sessionId)?.caller === loading) callers.delete(sessionId);
       };
-      // Of a failure whoever waits for it is told. Who owes an enrolment may have made up for it at another replica.
+      // The error is handled where the promise is awaited. A member without a required second factor may have enrolled
+      // on another replica.
       loading.then(({ principal: { enrolmentDue } }) => enrolmentDue && askAgain(), askAgain);
     }
     const { principal, endsAt } = await cached.caller;
@@ -91,12 +93,12 @@ export function createAuthenticator({
   };
 }
 
-/** What another replica changes is seen within this time, in milliseconds. */
+/** Changes by another replica take effect within this time, in milliseconds. */
 const FRESH_MS = 5_000;
 
 interface Caller {
   readonly principal: Principal;
-  /** The session's absolute end. */
+  /** The absolute end of the session, in epoch milliseconds. */
   readonly endsAt: number;
 }
 interface Cached {

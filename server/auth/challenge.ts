@@ -3,22 +3,22 @@ import type { Issue } from '../../data-plane-agent/base/validation.js';
 import type { Log } from '../../data-plane-agent/base/log.js';
 import { OutboundError, type Outbound } from '../../data-plane-agent/base/outbound.js';
 
-/** Proof that a person sits at the other end, by a provider's word. Asked before any password is hashed. */
+/** A bot challenge, verified by a provider before any password is hashed. */
 export interface BotChallenge {
   /**
-   * Passes when the challenge is off, or when the provider knows the token. Throws INVALID_INPUT without a token,
-   * BOT_CHALLENGE_FAILED for one that is refused, BOT_CHALLENGE_UNAVAILABLE when nobody can say: never lets in on a
-   * fault.
+   * Resolves if the challenge is disabled or the provider accepts the token. Throws INVALID_INPUT without a token,
+   * BOT_CHALLENGE_FAILED for a refused one, and BOT_CHALLENGE_UNAVAILABLE if the provider cannot be asked: a fault
+   * never admits a client.
    */
   check(token: string | null | undefined): Promise<void>;
-  /** What is wrong when there is no token: nothing while the challenge is off. */
+  /** The issue for a missing token; none if the challenge is disabled. */
   missing(token: string | null | undefined): readonly Issue[];
 }
 
 export const CHALLENGE_PROVIDERS = ['none', 'turnstile', 'hcaptcha'] as const;
 export type ChallengeProvider = (typeof CHALLENGE_PROVIDERS)[number];
 
-/** Where each provider verifies, unless `BOT_CHALLENGE_VERIFY_URL` says otherwise. */
+/** The verification URLs, which `BOT_CHALLENGE_VERIFY_URL` overrides. */
 export const VERIFY_URLS: Readonly<Record<Exclude<ChallengeProvider, 'none'>, string>> = {
   turnstile: 'https://challenges.cloudflare.com/turnstile/v0/siteverify',
   hcaptcha: 'https://api.hcaptcha.com/siteverify',
@@ -27,8 +27,8 @@ export const VERIFY_URLS: Readonly<Record<Exclude<ChallengeProvider, 'none'>, st
 export const NO_CHALLENGE: BotChallenge = { check: () => Promise.resolve(), missing: () => [] };
 
 /**
- * Both providers speak the same siteverify. `hostnames`: where the challenge must have been solved; an empty list
- * leaves that to the provider.
+ * Both providers use the same siteverify protocol. `hostnames`: where the challenge must have been solved; with an
+ * empty list the provider decides.
  */
 export function createBotChallenge({
   verifyUrl,
@@ -63,7 +63,7 @@ export function createBotChallenge({
     if (answer.status !== 200) throw unavailable(`status ${answer.status}`);
     const verdict = verdictOf(answer.body.toString('utf8'));
     if (!verdict) throw unavailable('no verdict in the answer');
-    // A fault of ours or of the provider's says nothing about who sent the token.
+    // A configuration error or a provider fault says nothing about the client.
     const fault = verdict.errors.find((code) => FAULTS.has(code));
     if (!verdict.success && fault !== undefined) throw unavailable(fault);
     return verdict;
@@ -102,7 +102,7 @@ function verdictOf(text: string): Verdict | undefined {
   try {
     answer = JSON.parse(text);
   } catch {
-    // A page of an intermediary, say: no verdict.
+    // For example an error page of a proxy.
     return undefined;
   }
   if (typeof answer !== 'object' || answer === null || !('success' in answer) || typeof answer.success !== 'boolean')

@@ -10,16 +10,16 @@ import type { PlanCode } from '../access/permissions.js';
 
 export type { RedeemCodeRecord };
 
-/** Codes with which an organisation signs up for a plan. */
+/** Redeem codes, with which organisations register on a plan. */
 export interface Codes {
-  /** Shown this once: only their hashes are kept. `expiresAt` in epoch milliseconds, `null` for never. */
+  /** Returns the codes, of which only hashes are stored. `expiresAt` in epoch milliseconds, `null` for never. */
   issue(
     order: { readonly planCode: PlanCode; readonly count: number; readonly expiresAt: number | null },
     actor: Actor,
   ): Promise<IssuedCode[]>;
   /** Newest first, without the codes themselves. */
   list(): Promise<RedeemCodeRecord[]>;
-  /** Throws NOT_FOUND when there is no such code that is still unused. */
+  /** Throws NOT_FOUND if there is no such unused code. */
   revoke(code: { readonly id: string }, actor: Actor): Promise<void>;
 }
 
@@ -76,5 +76,5 @@ export function createCodes({ database, clock }: { database: Database; clock: Cl
 
 const CODE_BYTES = 24;
 
-/** As random as a key, so a plain digest cannot be guessed back. */
+/** A plain digest is enough, because the code has as much entropy as a key. */
 export const codeHash = (code: string): string => sha256Hex(code);

@@ -17,30 +17,30 @@ import { edit, meets, type Permissions } from '../access/permissions.js';
 import { actorOf } from '../access/actor.js';
 import type { DeliveryStatus } from './auth.schemas.js';
 
-/** For whom codes by mail are: roles with admin (edit) are not `members`. */
+/** Who may use codes sent by mail. `members` excludes roles with admin (edit). */
 export const EMAIL_FALLBACKS = ['all', 'members', 'off'] as const;
 export type EmailFallback = (typeof EMAIL_FALLBACKS)[number];
 
 /**
- * Six digits by mail, which stand in for the authenticator at a login: never for the password, and never for an
- * authenticator that is not there. Nor for 24 hours after a password reset or a change of address, when one mailbox
- * would be both factors.
+ * Six digits sent by mail, which replace an authenticator code at a login: never the password, and only for members
+ * with an authenticator. Not within 24 hours of a password reset or an email change, when the mailbox alone would be
+ * both factors.
  */
 export interface EmailCodes {
   /**
-   * Whether no code is for a role with these permissions. Asked of each request in a session that a code has opened,
-   * because rights may come later than the session.
+   * Whether codes are not allowed for a role with these permissions. Checked for each request in a session that was
+   * started with a code, because permissions may be added during the session.
    */
   exclude(permissions: Permissions): boolean;
-  /** Whether the member can have a code, and use it. */
+  /** Whether the member can request and use a code. */
   availableTo(tx: Transaction, member: CodeHolder): Promise<boolean>;
   /**
-   * Sends a code, if the credentials are right and the account has an authenticator: at most one a minute and five an
-   * hour. The answer says nothing of that. A new code takes the place of the old one. Throws as a login does while too
-   * many attempts have failed.
+   * Sends a code if the credentials are right and the account has an authenticator: at most one a minute and five an
+   * hour. The answer does not reveal whether it was sent. A new code replaces the previous one. Throws RATE_LIMITED
+   * like a login after too many failures.
    */
   send(credentials: Credentials, request: RequestInfo): Promise<{ ok: true; deliveryStatus: DeliveryStatus }>;
-  /** Takes a code and uses it up; five tries each. */
+  /** Verifies and invalidates a code; each code allows five attempts. */
   take(tx: Transaction, member: CodeHolder, code: string): Promise<boolean>;
 }
 
@@ -66,7 +66,7 @@ export function createEmailCodes({
   const exclude = (permissions: Permissions): boolean =>
     fallback === 'off' || (fallback === 'members' && meets(permissions, edit('admin')));
 
-  /** Why the member can have none, whatever they have asked for before. */
+  /** The reason why the member cannot use codes at present; `undefined` if there is none. */
   const obstacle = async (
     tx: Transaction,
     { id: memberId, tenantId, roleCode }: CodeHolder,
@@ -78,7 +78,7 @@ export function createEmailCodes({
     return (await new LoginCodeStore(tx, tenantId).heldUntil({ memberId })) > clock.now() ? 'mailbox_alone' : undefined;
   };
 
-  /** Answers why nothing was sent. */
+  /** Returns the reason if nothing was sent. */
   const put = async (tx: Transaction, { tenant, member }: Account, code: string): Promise<string | undefined> => {
     const reason = await obstacle(tx, member);
     if (reason !== undefined) return reason;
@@ -87,7 +87,7 @@ export function createEmailCodes({
     const codes = new LoginCodeStore(tx, tenant.id);
     const sends = (await codes.sends({ memberId: member.id })).filter((sent) => sent > at - HOUR_MS);
     if (sends.length >= SENDS_PER_HOUR) return 'too_many';
-    // Sealed and not hashed: a million digests are soon tried.
+    // Encrypted instead of hashed: a million digests are quickly computed.
     const codeSealed = keyRing.seal(code, sealContext(member));
     if (!(await codes.replace({ memberId: member.id, codeSealed, at, sends: [...sends, at], before: at - BETWEEN_MS })))
       return 'too_many';
@@ -145,7 +145,8 @@ export function createEmailCodes({
 
     take: async (tx, member, code) => {
       const { id, tenantId } = member;
-      // Asked here too: a code that was sent in time may have become the second use of one mailbox.
+      // Checked here too: since the code was sent, the password or address may have been changed through the same
+      // mailbox.
       if ((await obstacle(tx, member)) !== undefined) return false;
       const codes = new LoginCodeStore(tx, tenantId);
       const codeSealed = await codes.beginTry({ memberId: id, tries: TRIES, sentSince: clock.now() - LIFETIME_MS });

@@ -10,18 +10,17 @@ import { totp } from './totp.js';
 import type { WaysIn } from '../credentials/ways-in.js';
 
 /**
- * How a member gets an authenticator, at the first login or later: a secret is offered, and confirmed with a code made
+ * How a member enrols an authenticator, at a login or later: a secret is offered, and confirmed with a code generated
  * from it.
  */
 export interface Enrolment {
-  /**
-   * A new secret and its `otpauth:` address. It can be confirmed for ten minutes; earlier offers stay good for theirs.
-   */
+  /** Returns a new secret and its `otpauth:` URL. It can be confirmed for ten minutes; earlier offers remain valid. */
   offer(tx: Transaction, member: Enrolled): Promise<Offer>;
   /**
-   * Takes the offered secret as the member's own, and answers the recovery codes, this once. The member is told by
-   * mail, and sessions other than `sessionId` end: whoever calls tells `changes`. A wrong code leaves the offer as it
-   * is. A secret that was not offered to this member, or too long ago, is `unknown`: nobody chooses a secret for us.
+   * Enrols the offered secret and returns the recovery codes, which are not stored in plain text. The member is
+   * notified by mail, and sessions other than `sessionId` end: the caller must notify `changes`. A wrong code does not
+   * invalidate the offer. A secret that was not offered to this member, or has expired, is `unknown`, so that clients
+   * cannot choose a secret.
    */
   confirm(
     tx: Transaction,
@@ -53,7 +52,7 @@ export function createEnrolment({
   return {
     offer: async (tx, { id, tenantId, email }) => {
       const secret = totp.newSecret();
-      // Only its digest is kept: the client sends the secret itself back.
+      // Only the digest is stored: the client sends the secret back.
       await new MfaStore(tx, tenantId).offer({ memberId: id, secretHash: sha256Hex(secret), at: clock.now() });
       return { secret, otpauthUrl: totp.url({ issuer, account: email, secret }) };
     },
@@ -61,7 +60,7 @@ export function createEnrolment({
     confirm: async (tx, { id, tenantId }, { secret, code, actor, sessionId }) => {
       const at = clock.now();
       const store = new MfaStore(tx, tenantId);
-      // Of enrolments at once, whoever comes second waits here, and finds what the first has done.
+      // Serialises concurrent enrolments of the same member.
       await new MemberStore(tx, tenantId).lock(id);
       if (await store.totp(id)) return 'enrolled_already';
       if (!(await store.isOffered({ memberId: id, secretHash: sha256Hex(secret), since: at - OFFER_MS })))
@@ -69,7 +68,7 @@ export function createEnrolment({
       const step = await totp.stepOf({ secret, code, at });
       if (step === undefined) return 'code_wrong';
       const secretSealed = keyRing.seal(secret, totpSealContext({ tenantId, memberId: id }));
-      // Decided by the row's key: of two enrolments at once, one is.
+      // The primary key of the row allows only one of two concurrent enrolments.
       if (!(await store.insertTotp({ memberId: id, secretSealed, step, at }))) return 'enrolled_already';
       await store.withdrawOffers(id);
       const recoveryCodes = newRecoveryCodes();

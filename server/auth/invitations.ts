@@ -27,12 +27,12 @@ import { isActiveAccount } from '../access/session-policy.js';
 import type { WaysIn } from '../credentials/ways-in.js';
 
 /**
- * How members come into a tenant that is there already. An unknown invitation, or one that was accepted, is NOT_FOUND.
- * Of one tenant's, 100 are created or sent again in an hour.
+ * Invitations of members to an existing tenant. An unknown or accepted invitation is NOT_FOUND. A tenant can send 100
+ * an hour, including those sent again.
  */
 export interface Invitations {
   /**
-   * To a role with admin (edit) soon after a sign-in only, as `resend`: RECENT_LOGIN_REQUIRED. Throws
+   * A role with admin (edit) requires a recent sign-in, as in `resend`: RECENT_LOGIN_REQUIRED. Throws
    * OWNER_TRANSFER_REQUIRED, REFERENCE_INVALID, MEMBER_EXISTS, INVITATION_OPEN, RATE_LIMITED.
    */
   create(
@@ -40,25 +40,24 @@ export interface Invitations {
     principal: Principal,
     request: RequestInfo,
   ): Promise<SentInvitation>;
-  /** Those that nobody has accepted, also when they are over; newest first, at most 1 000. */
+  /** Invitations that were not accepted, including expired ones; newest first, at most 1 000. */
   list(tenantId: string): Promise<Invitation[]>;
   /**
-   * A new token, good for another seven days; the old one is worth nothing from now on. Who sends it again is the
-   * inviter from now on. Throws RECENT_LOGIN_REQUIRED, MEMBER_EXISTS, RATE_LIMITED.
+   * Sends a new token, valid for another seven days; the previous one becomes invalid. The caller becomes the inviter.
+   * Throws RECENT_LOGIN_REQUIRED, MEMBER_EXISTS, RATE_LIMITED.
    */
   resend(invitation: { readonly id: string }, principal: Principal, request: RequestInfo): Promise<SentInvitation>;
   withdraw(invitation: { readonly id: string }, principal: Principal, request: RequestInfo): Promise<void>;
   /**
-   * Makes the member, with the invitation's address, role and scope, and signs them in. TOKEN_INVALID also while the
-   * inviter could not invite them any more: is no active member, or does not administer the organisation. Throws
-   * PASSWORD_TOO_WEAK, MEMBER_EXISTS.
+   * Creates the member with the invitation's address, role and scope, and signs them in. Throws TOKEN_INVALID, also if
+   * the inviter is no longer an active member with permission to invite; PASSWORD_TOO_WEAK, MEMBER_EXISTS.
    */
   accept(acceptance: Acceptance, request: RequestInfo): Promise<AuthLoginResult>;
 }
 
 export interface Acceptance {
   readonly token: string;
-  /** Where it is given the token must be of this tenant. */
+  /** If given, the token must belong to this tenant. */
   readonly tenantSlug: string | null;
   readonly name: string;
   readonly nameProfile: NameProfile | null;
@@ -71,14 +70,14 @@ export interface Invitation extends InvitationRecord {
 }
 
 export interface SentInvitation extends Invitation {
-  /** Shown this once, and only where no mail server would carry it. */
+  /** Returned once, and only if no mail server is configured. */
   readonly inviteLink: string | null;
 }
 
 const DAYS = 7;
 const DAY_MS = 24 * 3_600_000;
 const ABOUT = 'invitation';
-/** Each is a mail in our name to whatever address somebody typed. */
+/** Each invitation sends mail in our name to an arbitrary address. */
 const PER_HOUR = 100;
 const HOUR_MS = 3_600_000;
 
@@ -105,7 +104,7 @@ export function createInvitations({
 }): Invitations {
   const scope = { tenantId: null };
 
-  /** Puts the mail down, and says how far it will come. */
+  /** Enqueues the mail and returns the invitation with its delivery status. */
   const send = async (
     tx: Transaction,
     {
@@ -118,7 +117,7 @@ export function createInvitations({
     const link = tokenLink({ publicUrl, page: 'accept-invitation', token, tenantSlug: tenant.slug });
     const about = { kind: ABOUT, id: invitation.id };
     const language = languageOf({ tenant: await new TenantStore(tx).byId(tenant.id) });
-    // What waits to be sent holds the token before this one.
+    // Mail that has not been sent contains the previous token.
     await mail.withdraw(tx, { tenantId: tenant.id, template: 'invitation', about });
     await mail.enqueue(tx, {
       tenantId: tenant.id,
@@ -144,7 +143,7 @@ export function createInvitations({
     if (await new MemberStore(tx, tenantId).byEmail(email)) throw fail('MEMBER_EXISTS', { email });
   };
 
-  /** Who invites an administrator makes a way in that stays. */
+  /** Inviting an administrator gives permanent access. */
   const checkRecent = async (
     tx: Transaction,
     { roleCode, principal }: { roleCode: string; principal: Principal },
@@ -153,7 +152,7 @@ export function createInvitations({
       await waysIn.requireRecentLogin(tx, principal);
   };
 
-  /** The invitation that the token opens here and now, with its tenant. */
+  /** Returns the invitation of a valid token, with its tenant. */
   const find = async (
     tx: Transaction,
     { token, tenantSlug }: Pick<Acceptance, 'token' | 'tenantSlug'>,
@@ -272,7 +271,7 @@ export function createInvitations({
       const passwordHash = await passwords.hash(password);
       const entry = await database.write(scope, async (tx) => {
         const at = clock.now();
-        // Looked at again: hashing takes time in which another may have accepted, or an admin changed the tenant.
+        // Checked again: during the hashing the invitation may have been accepted, or the tenant changed.
         const still = await find(tx, { token, tenantSlug });
         if (!still || !(await new InvitationStore(tx, still.tenant.id).take({ tokenHash: tokenHash(token), at })))
           return undefined;
@@ -297,13 +296,13 @@ export function createInvitations({
         return { tenant, member, session: await issue.open(tx, { member, request, way: 'invitation' }) };
       });
       if (!entry) throw await refusedToken({ database, clock, kind: 'invitation', tenantId: found.tenant.id, request });
-      changes.tell({ kind: 'member', tenantId: entry.tenant.id, memberId: entry.member.id });
+      changes.notify({ kind: 'member', tenantId: entry.tenant.id, memberId: entry.member.id });
       return issue.loginResult(entry);
     },
   };
 }
 
-/** In the transaction of the invitation: what is refused or rolled back does not count. */
+/** In the transaction of the invitation, so that refused ones do not count. */
 async function countOne(tx: Transaction, { tenantId, at }: { tenantId: string; at: number }): Promise<void> {
   const counted = await new LoginFailureStore(tx).count({
     key: `invitations:${tenantId}`,
@@ -315,7 +314,9 @@ async function countOne(tx: Transaction, { tenantId, at }: { tenantId: string; a
     throw fail('RATE_LIMITED', { retryAfterSeconds: Math.max(1, Math.ceil((counted.expiresAt - at) / 1_000)) });
 }
 
-/** The invitation decides who he is and what he may do; of its subject companies those count that are still there. */
+/**
+ * The invitation determines the email address, role and scope; deleted subject companies are removed from the scope.
+ */
 async function join(
   tx: Transaction,
   {

@@ -6,33 +6,33 @@ import type { Actor } from '../access/actor.js';
 import { AuditStore } from '../store/audit.js';
 import { SigningKeyStore, type SigningKeyRecord } from '../store/signing-keys.js';
 
-/** The Ed25519 keys that sign tokens: shared by all replicas, sealed in the platform database. */
+/** The Ed25519 keys that sign tokens, shared by all replicas and encrypted in the platform database. */
 export interface SigningKeys {
-  /** The key that signs now. */
+  /** The active signing key. */
   current(): Promise<{ readonly kid: string; readonly key: CryptoKey }>;
-  /** A key that verifies; `undefined` for one that is unknown or has retired. */
+  /** The key to verify a token; `undefined` if it is unknown or retired. */
   verifier(kid: string): Promise<CryptoKey | undefined>;
-  /** The public keys, as `/.well-known/jwks.json` shows them. */
+  /** The public keys, for `/.well-known/jwks.json`. */
   jwks(): Promise<{ readonly keys: readonly JWK[] }>;
   /**
-   * Signs with a new key from now on. The old one verifies until its last token has expired. Other replicas follow
-   * within a minute.
+   * Activates a new signing key. The old one verifies until its last token has expired. Other replicas switch within a
+   * minute.
    */
   rotate(actor: Actor): Promise<{ readonly kid: string; /** Epoch milliseconds. */ readonly oldVerifiesUntil: number }>;
 }
 
-/** A key as an operator sees it; times in epoch milliseconds. */
+/** A key as shown to operators; times in epoch milliseconds. */
 export type ListedSigningKey = Pick<SigningKeyRecord, 'kid' | 'status' | 'createdAt' | 'verifyUntil'>;
 
-/** The keys that there are, the one that signs first. Opens none of them and makes none. */
+/** Lists the keys, the active one first, without decrypting or creating any. */
 export async function listSigningKeys(database: Pick<Database, 'read'>): Promise<ListedSigningKey[]> {
   const keys = await database.read({ tenantId: null }, (tx) => new SigningKeyStore(tx).all());
   return keys.map(({ kid, status, createdAt, verifyUntil }) => ({ kid, status, createdAt, verifyUntil }));
 }
 
 /**
- * `tokenLifetimeMs`: how long the longest-lived token lives. Makes the first key. Throws SealError when the key ring
- * cannot open the key that is there.
+ * Loads the keys and creates the first one if needed. `tokenLifetimeMs` is the longest lifetime of a token. Throws
+ * SealError if the key ring cannot decrypt the active key.
  */
 export async function createSigningKeys({
   database,
@@ -57,7 +57,7 @@ export async function createSigningKeys({
   }
 
   let reloading: Promise<Loaded> | undefined;
-  /** Callers at once share one query, so that tokens of made-up keys cannot buy many. */
+  /** Concurrent callers share one query, so that tokens with unknown key ids cannot cause many. */
   const reload = (): Promise<Loaded> => {
     reloading ??= read()
       .then((fresh) => (loaded = fresh))
@@ -112,7 +112,7 @@ export async function createSigningKeys({
   };
 }
 
-/** Another replica may have rotated: the old key goes on verifying, so there is no hurry. */
+/** How soon a rotation by another replica is noticed; the old key remains valid in the meantime. */
 const RELOAD_MS = 60_000;
 const KID = /^[A-Za-z0-9_-]{1,64}$/;
 const ALGORITHM = 'EdDSA';

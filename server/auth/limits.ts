@@ -5,38 +5,37 @@ import { networkOf } from '../../data-plane-agent/base/http/network.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { LoginFailureStore } from '../store/login-failures.js';
 
-/** Who tries to sign in: the account that was named, whether or not it exists, and from where. */
+/** A sign-in attempt: the named account, whether or not it exists, and the IP address. */
 export interface Attempt {
   readonly account: { readonly tenantSlug: string; readonly email: string } | null;
   readonly ip: string;
 }
 
 /**
- * Limits on failures, not on requests, kept in the database: they hold for all replicas and after a restart.
- * An attempt asks before its work (`refuseLocked`) and is settled after it, in the transaction of its outcome. Of
- * guesses that are sent at once only as many are told their outcome as the limit allows: the rest finds the account
- * locked when it is settled.
+ * Limits on failures, not on requests. They are stored in the database, so they apply to all replicas and after a
+ * restart. An attempt first calls `refuseLocked`, and records its result later, in the transaction of its outcome. Of
+ * concurrent guesses, only as many get a result as the limit allows: the others find the account locked.
  */
 export interface LoginLimits {
-  /** Throws RATE_LIMITED while account or address are locked. */
+  /** Throws RATE_LIMITED while the account or the address is locked. */
   refuseLocked(attempt: Attempt): Promise<void>;
   /**
-   * For an attempt that neither failed nor succeeded yet: a password was right, and more is asked for. Counts nothing,
-   * answers as `failed`.
+   * For an attempt with a right password that needs a second factor, which is neither a failure nor a success. Counts
+   * nothing; returns the same as `failed`.
    */
   locked(tx: Transaction, attempt: Attempt): Promise<number | undefined>;
-  /** Counts a failure. Answers the seconds to wait when the attempt must not be told its outcome. */
+  /** Counts a failure. Returns the seconds to wait if the result of the attempt must not be revealed. */
   failed(tx: Transaction, attempt: Attempt): Promise<number | undefined>;
   /**
-   * Forgets the account's failures; the address's stay, lest a guesser with an account of his own clear them. Answers
-   * as `failed`.
+   * Clears the account's failures, but not the address's, which an attacker with an account could otherwise clear.
+   * Returns the same as `failed`.
    */
   succeeded(tx: Transaction, attempt: Attempt): Promise<number | undefined>;
-  /** Forgets the account's failures, and with them its lock: for an operator. Answers whether it was locked. */
+  /** Clears the account's failures and its lock, for an operator. Returns whether it was locked. */
   unlock(tx: Transaction, account: NonNullable<Attempt['account']>): Promise<boolean>;
 }
 
-/** Failures until the first lock; 0 turns a limit off. */
+/** The numbers of failures until the first lock; 0 disables a limit. */
 export function createLoginLimits({
   database,
   clock,
@@ -48,7 +47,7 @@ export function createLoginLimits({
   failuresPerAccount: number;
   failuresPerIp: number;
 }): LoginLimits {
-  // Always the account first: two transactions that count both must lock them in one order.
+  // Always the account first: concurrent transactions must lock both keys in the same order.
   const keysOf = ({ account, ip }: Attempt): Counted[] => [
     ...(account && failuresPerAccount > 0 ? [{ key: accountKey(account), ...ACCOUNT, limit: failuresPerAccount }] : []),
     ...(failuresPerIp > 0 ? [{ key: addressKey(ip), ...ADDRESS, limit: failuresPerIp }] : []),
@@ -77,7 +76,7 @@ export function createLoginLimits({
       await store.deleteExpired({ at });
       for (const { key, windowMs, slides, limit, lockMs } of keys) {
         const counted = await store.count({ key, at, windowMs, slides });
-        // Locked by a failure that was quicker; what this attempt found out stays untold.
+        // Locked by a concurrent failure: the result of this attempt is not revealed.
         if (!counted) return waitOf(tx, keys, at);
         if (counted.failures >= limit)
           await store.lock({
@@ -106,11 +105,11 @@ export function createLoginLimits({
 
 interface Rule {
   readonly windowMs: number;
-  /** Each failure begins the window anew. */
+  /** Each failure restarts the window. */
   readonly slides: boolean;
   /**
-   * How long the key is locked: `beyond` is the number of failures after the first that locked, `leftMs` what is left
-   * of the window.
+   * The duration of the lock: `beyond` is the number of failures after the one that caused the first lock, `leftMs` the
+   * rest of the window.
    */
   lockMs(failure: { readonly beyond: number; readonly leftMs: number }): number;
 }
@@ -118,21 +117,21 @@ type Counted = Rule & { readonly key: string; readonly limit: number };
 
 const MINUTE_MS = 60_000;
 
-/** 30 s, doubling to 15 minutes; forgotten after 12 hours without a failure. */
+/** 30 seconds, doubling up to 15 minutes; cleared after 12 hours without a failure. */
 const ACCOUNT: Rule = {
   windowMs: 12 * 60 * MINUTE_MS,
   slides: true,
   lockMs: ({ beyond }) => Math.min(30_000 * 2 ** Math.min(beyond, 10), 15 * MINUTE_MS),
 };
 
-/** A quarter of an hour, and then anew. */
+/** A fixed window of 15 minutes. */
 const ADDRESS: Rule = { windowMs: 15 * MINUTE_MS, slides: false, lockMs: ({ leftMs }) => Math.max(leftMs, 1_000) };
 
-/** Hashed, because people type passwords into the email's place. */
+/** Hashed, because users sometimes type a password into the email field. */
 const accountKey = ({ tenantSlug, email }: { tenantSlug: string; email: string }): string =>
   `account:${sha256Hex(`${tenantSlug}\n${email}`)}`;
 
-/** Of an IPv6 address the network: a subscriber has 2^64 addresses. */
+/** For IPv6, the network: a subscriber has 2^64 addresses. */
 export const addressKey = (ip: string): string => `ip:${sha256Hex(networkOf(ip))}`;
 
 const secondsUntil = (until: number, at: number): number => Math.max(1, Math.ceil((until - at) / 1_000));

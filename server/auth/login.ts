@@ -17,21 +17,22 @@ import type { AuthLoginResult, MfaLoginRequired } from './auth.schemas.js';
 import { mayIssueSession, type MfaState } from '../access/session-policy.js';
 
 /**
- * What a sign-in shows beside the password. Of two codes the authenticator's counts, so that one attempt is one guess.
+ * The second factor of a sign-in. If both codes are sent, only the authenticator's is checked, so that one attempt is
+ * one guess.
  */
 export interface Shown {
-  /** Of the authenticator, or a recovery code. */
+  /** A code of the authenticator, or a recovery code. */
   readonly mfaCode?: string | null;
   readonly emailCode?: string | null;
-  /** The secret that was offered at a first login; `mfaCode` is then made from it. */
+  /** The secret offered at a previous login; `mfaCode` must be generated from it. */
   readonly mfaSetupSecret?: string | null;
 }
 
 /**
- * Sign-in by password. Throws UNAUTHENTICATED alike for an unknown tenant, an unknown email, a disabled member, one
- * without a password and a wrong password, after one and the same work; MFA_CODE_INVALID for a wrong second factor;
- * RATE_LIMITED while too many of either have failed; OVERLOADED when too many wait. With a right password alone it
- * answers what else is needed, where something is.
+ * Sign-in by password. Throws UNAUTHENTICATED, after the same amount of work, for an unknown tenant, an unknown email,
+ * a disabled member, a member without a password and a wrong password; MFA_CODE_INVALID for a wrong second factor;
+ * RATE_LIMITED after too many failures of either; OVERLOADED if too many requests are waiting. If the password is right
+ * but not sufficient, returns what else is needed.
  */
 export type Login = (given: Credentials & Shown, request: RequestInfo) => Promise<AuthLoginResult | MfaLoginRequired>;
 
@@ -64,24 +65,24 @@ export function createLogin({
     return wait === undefined ? { refused: reason } : { wait };
   };
 
-  /** Uses up what was shown; nothing of it counts for a member who needs no second factor. */
+  /** Verifies and invalidates the second factor. It is ignored for a member who needs none. */
   const proofOf = async (
     tx: Transaction,
     {
       account: { member },
-      standing,
+      state,
       shown,
       request,
-    }: { account: Account; standing: Pick<MfaState, 'enrolled' | 'required'>; shown: Shown; request: RequestInfo },
+    }: { account: Account; state: Pick<MfaState, 'enrolled' | 'required'>; shown: Shown; request: RequestInfo },
   ): Promise<Proof> => {
     const { mfaCode, emailCode, mfaSetupSecret } = shown;
-    if (standing.enrolled) {
-      // Whoever offers a secret now did not get it from us, or comes second.
+    if (state.enrolled) {
+      // The secret was not offered by us, or a concurrent enrolment was faster.
       if (mfaSetupSecret) return 'wrong';
       if (mfaCode) return proof(await secondFactor.take(tx, member, mfaCode));
       return emailCode ? proof((await emailCodes.take(tx, member, emailCode)) ? 'email_code' : undefined) : 'nothing';
     }
-    if (!standing.required || !mfaSetupSecret) return 'nothing';
+    if (!state.required || !mfaSetupSecret) return 'nothing';
     const confirmed = await enrolment.confirm(tx, member, {
       secret: mfaSetupSecret,
       code: mfaCode ?? '',
@@ -91,21 +92,21 @@ export function createLogin({
     return typeof confirmed === 'string' ? 'wrong' : { factor: 'enrolment', recoveryCodes: confirmed.recoveryCodes };
   };
 
-  /** Lets the member in, or says what else is needed, unless what was read before the hashing no longer holds. */
+  /** Admits the member or returns what else is needed, if the facts read before the hashing still hold. */
   const enter = async (
     tx: Transaction,
     { checked, shown, request }: { checked: Checked; shown: Shown; request: RequestInfo },
   ): Promise<Outcome> => {
     const account = await passwordCheck.stillHolds(tx, checked);
     if (!account) return refuse(tx, { checked, request, reason: 'password' });
-    // Before anything is used up: a lock keeps out whoever guesses, also with the right code.
+    // Before any code is used: during a lock even a right code is refused.
     const locked = await limits.locked(tx, checked.attempt);
     if (locked !== undefined) return { wait: locked };
-    const standing = await secondFactor.standing(tx, account.member);
-    const shownProof = await proofOf(tx, { account, standing, shown, request });
+    const state = await secondFactor.stateOf(tx, account.member);
+    const shownProof = await proofOf(tx, { account, state, shown, request });
     if (shownProof === 'wrong') return refuse(tx, { checked, request, reason: 'second_factor' });
     const passed = typeof shownProof === 'object' ? shownProof : undefined;
-    const mfa: MfaState = { ...standing, passed: passed !== undefined };
+    const mfa: MfaState = { ...state, passed: passed !== undefined };
     const verdict = mayIssueSession({ way: 'password', ...account, mfa });
     if (verdict === 'factor_needed' || verdict === 'enrolment_needed')
       return { needed: await ask(tx, { account, verdict, request }) };
@@ -121,8 +122,8 @@ export function createLogin({
   };
 
   /**
-   * The password was right, so this is neither a failure nor a success: it clears nothing, or codes could be guessed
-   * for ever.
+   * The password was right, so this is not a failure. It is not a success either: clearing the failures would allow
+   * unlimited guesses of the code.
    */
   const ask = async (
     tx: Transaction,
@@ -171,14 +172,14 @@ export function createLogin({
         : fail('UNAUTHENTICATED', { message: INVALID_CREDENTIALS });
     if ('needed' in outcome) return outcome.needed;
     const { recoveryCodes, ...entry } = outcome;
-    // Who enrols has no other session from then on.
-    if (recoveryCodes) changes.tell({ kind: 'member', tenantId: entry.tenant.id, memberId: entry.member.id });
+    // Enrolling ends all other sessions of the member.
+    if (recoveryCodes) changes.notify({ kind: 'member', tenantId: entry.tenant.id, memberId: entry.member.id });
     return { ...(await issue.loginResult(entry)), ...(recoveryCodes && { recoveryCodes }) };
   };
 }
 
 const FACTOR_NEEDED =
-  'Repeat the login with a code of your authenticator, or a recovery code, as mfaCode; or with emailCode, where the email fallback is available.';
+  'Repeat the login with a code of your authenticator, or a recovery code, as mfaCode; or with emailCode, if the email fallback is available.';
 const ENROLMENT_NEEDED =
   'Add the secret to an authenticator app, and repeat the login with the secret as mfaSetupSecret and a code of the app as mfaCode, within ten minutes.';
 
@@ -186,7 +187,7 @@ type Proof = 'nothing' | 'wrong' | { readonly factor: string; readonly recoveryC
 
 const proof = (factor: string | undefined): Proof => (factor === undefined ? 'wrong' : { factor });
 
-/** Answered, not thrown: counts and audit rows of a failure must be committed. */
+/** Returned instead of thrown, because failure counts and audit rows must be committed. */
 type Outcome =
   | (Account & { readonly session: SessionRecord; readonly recoveryCodes: string[] | undefined })
   | { readonly wait: number }

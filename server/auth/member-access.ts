@@ -15,35 +15,35 @@ import type { PasswordPolicy } from '../credentials/password-policy.js';
 import type { Passwords } from '../credentials/passwords.js';
 import { holdEmailCode } from '../credentials/ways-in.js';
 
-/** A member, by the names that people know. */
+/** A member, by organisation and email address. */
 export interface Account {
   readonly tenantSlug: string;
   readonly email: string;
 }
 
 /**
- * What an operator does for a member who cannot get in, or who must be kept out. Each is audited in its own
- * transaction. Throws NOT_FOUND for an unknown organisation or member. Servers that run follow within five seconds.
+ * Commands of an operator to restore or block a member's access. Each is audited in the same transaction. Throws
+ * NOT_FOUND for an unknown organisation or member. Running servers apply the changes within five seconds.
  */
 export interface MemberAccess {
   list(tenantSlug: string): Promise<ListedMember[]>;
   /**
-   * Another password: ends the member's sessions, lifts a lock, and makes a reset that was asked for by mail worthless.
-   * Throws PASSWORD_TOO_WEAK.
+   * Sets a new password, ends the member's sessions, removes a lock and invalidates a pending reset. Throws
+   * PASSWORD_TOO_WEAK.
    */
   resetPassword(
     account: Account & { readonly password: string },
     actor: Actor,
   ): Promise<{ readonly sessionsRevoked: number }>;
   /**
-   * Takes away authenticator, recovery codes and passkeys, and ends the sessions: the next sign-in enrols anew where
-   * policy asks for it.
+   * Deletes authenticator, recovery codes and passkeys, and ends the sessions: the next sign-in enrols again if policy
+   * requires it.
    */
   resetMfa(
     account: Account,
     actor: Actor,
   ): Promise<{ readonly authenticator: boolean; readonly passkeys: number; readonly sessionsRevoked: number }>;
-  /** Forgets failed sign-ins. */
+  /** Clears failed sign-ins. */
   unlock(account: Account, actor: Actor): Promise<{ readonly wasLocked: boolean }>;
   revokeSessions(account: Account, actor: Actor): Promise<{ readonly sessionsRevoked: number }>;
 }
@@ -63,7 +63,7 @@ export function createMemberAccess({
 }): MemberAccess {
   const scope = { tenantId: null };
 
-  /** Finds the member, and keeps what `work` did to him together with its audit row. */
+  /** Finds the member and audits the result of `work`. */
   const change = <T extends Readonly<Record<string, unknown>>>(
     { tenantSlug, email }: Account,
     { actor, action }: { actor: Actor; action: string },
@@ -74,7 +74,7 @@ export function createMemberAccess({
       const members = tenant && new MemberStore(tx, tenant.id);
       const address = addressIn(email);
       const named = address === undefined ? undefined : await members?.byEmail(address);
-      // Held first: a passkey that is just being registered comes wholly before or after.
+      // Locked first, to serialise with a concurrent registration of a passkey.
       const member = named && (await members?.lock(named.id)) && (await members?.listed(named.id));
       if (!member) throw fail('NOT_FOUND', {});
       const at = clock.now();

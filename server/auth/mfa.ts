@@ -15,24 +15,24 @@ import type { MfaStatus } from './auth.schemas.js';
 import type { WaysIn } from '../credentials/ways-in.js';
 
 /**
- * A member's own second factor, once signed in, and within ten minutes of it (RECENT_LOGIN_REQUIRED). A wrong code is
- * MFA_CODE_INVALID, and counts against the account as at a login (RATE_LIMITED). A change is told by mail and ends the
- * member's other sessions.
+ * Management of a member's own second factor, within ten minutes of the sign-in (RECENT_LOGIN_REQUIRED). A wrong code
+ * is MFA_CODE_INVALID and counts as a failed login of the account (RATE_LIMITED). Members are notified of a change by
+ * mail, and their other sessions end.
  */
 export interface Mfa {
   status(principal: Principal): Promise<MfaStatus>;
   /** Throws MFA_ALREADY_ENROLLED. */
   start(principal: Principal): Promise<Offer>;
   /**
-   * Throws MFA_ALREADY_ENROLLED, and MFA_SECRET_UNKNOWN for a secret that was not offered to the caller within ten
-   * minutes.
+   * Throws MFA_ALREADY_ENROLLED, and MFA_SECRET_UNKNOWN for a secret that was not offered to the caller within the last
+   * ten minutes.
    */
   confirm(
     principal: Principal,
     given: { readonly secret: string; readonly code: string },
     request: RequestInfo,
   ): Promise<MfaStatus & Confirmed>;
-  /** With a code of the authenticator, or a recovery code. Throws MFA_REQUIRED_BY_POLICY, MFA_NOT_ENROLLED. */
+  /** Requires a code of the authenticator or a recovery code. Throws MFA_REQUIRED_BY_POLICY, MFA_NOT_ENROLLED. */
   disable(principal: Principal, given: { readonly code: string }, request: RequestInfo): Promise<MfaStatus>;
 }
 
@@ -64,7 +64,7 @@ export function createMfa({
     };
   };
 
-  /** Does `work` unless the account is locked; a code that it finds wrong is counted, and that is committed. */
+  /** Runs `work` unless the account is locked. A wrong code is counted, which is committed. */
   const withCode = async <T>(
     principal: Principal,
     request: RequestInfo,
@@ -77,7 +77,7 @@ export function createMfa({
     const outcome = await database.write(scope, async (tx) => {
       const locked = await limits.locked(tx, attempt);
       if (locked !== undefined) return { wait: locked };
-      // Held first: whoever signs in at this moment comes wholly before or after.
+      // Locked first, to serialise with a concurrent sign-in.
       await new MemberStore(tx, principal.tenant.id).lock(principal.user.id);
       await waysIn.requireRecentLogin(tx, principal);
       const result = await work(tx);
@@ -89,7 +89,7 @@ export function createMfa({
     });
     if (outcome === 'code_wrong') throw fail('MFA_CODE_INVALID', {});
     if ('wait' in outcome) throw fail('RATE_LIMITED', { retryAfterSeconds: outcome.wait });
-    changes.tell({ kind: 'member', tenantId: principal.tenant.id, memberId: principal.user.id });
+    changes.notify({ kind: 'member', tenantId: principal.tenant.id, memberId: principal.user.id });
     return outcome.result;
   };
 

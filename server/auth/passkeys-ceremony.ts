@@ -13,13 +13,13 @@ import type {
   RegistrationQuestion,
 } from './passkeys.schemas.js';
 
-/** To whom passkeys belong, from the settings and never from a request. */
+/** The relying party, from the settings and never from a request. */
 export interface RelyingParty {
-  /** A domain; passkeys made for it are good on it and below it. */
+  /** A domain; its passkeys are valid for it and its subdomains. */
   readonly id: string;
-  /** As the authenticator's own dialogues name us. */
+  /** The name shown by authenticators. */
   readonly name: string;
-  /** Where the pages are that may ask for a passkey. */
+  /** The origins of the pages that may request a passkey. */
   readonly origins: readonly string[];
 }
 
@@ -33,20 +33,20 @@ export interface NewCredential extends AllowedCredential {
   readonly synced: boolean;
   readonly backedUp: boolean;
 }
-/** A signature that is right. Whether its count has gone up is for the statement to say that stores it. */
+/** A valid signature. The statement that stores the counter checks that it has increased. */
 export interface Signed {
   readonly counter: number;
   readonly synced: boolean;
   readonly backedUp: boolean;
 }
-/** What the authenticator said is not to be believed; the cause is for the log. */
-export interface Disbelieved {
+/** An invalid response; the cause is for the log. */
+export interface InvalidResponse {
   readonly cause: unknown;
 }
 
 /**
- * WebAuthn as we speak it: user verification required, attestation none. The library checks answers; that a question is
- * answered once, and by whom, is for its callers.
+ * WebAuthn with user verification and without attestation. The library verifies responses; callers must ensure that
+ * options are used once and by the right member.
  */
 export interface Ceremony {
   creationOptions(
@@ -57,7 +57,7 @@ export interface Ceremony {
   attestation(
     response: AttestationResponse,
     question: { readonly challengeHash: string },
-  ): Promise<NewCredential | Disbelieved>;
+  ): Promise<NewCredential | InvalidResponse>;
   assertion(
     response: AssertionResponse,
     question: {
@@ -66,10 +66,10 @@ export interface Ceremony {
       readonly publicKey: string;
       readonly memberId: string;
     },
-  ): Promise<Signed | Disbelieved>;
+  ): Promise<Signed | InvalidResponse>;
 }
 
-/** Questions are good for this time, in milliseconds. */
+/** The lifetime of options, in milliseconds. */
 export const FLOW_MS = 5 * 60_000;
 
 export function createCeremony({ id: rpID, name: rpName, origins }: RelyingParty): Ceremony {
@@ -119,7 +119,7 @@ export function createCeremony({ id: rpID, name: rpName, origins }: RelyingParty
     },
 
     attestation: (given, { challengeHash }) =>
-      believing(async () => {
+      verifying(async () => {
         refuseForeignFrame(given.response.clientDataJSON);
         const response = {
           ...whole(given),
@@ -136,7 +136,7 @@ export function createCeremony({ id: rpID, name: rpName, origins }: RelyingParty
           requireUserVerification: true,
           supportedAlgorithmIDs: ALGORITHMS,
         });
-        if (!verified) throw new Error('the attestation does not verify');
+        if (!verified) throw new Error('the attestation is invalid');
         const { credential, credentialDeviceType, credentialBackedUp } = registrationInfo;
         if (credential.id !== given.id) throw new Error('the response names another credential than the authenticator');
         return {
@@ -150,38 +150,35 @@ export function createCeremony({ id: rpID, name: rpName, origins }: RelyingParty
       }),
 
     assertion: (given, { challengeHash, credentialId, publicKey, memberId }) =>
-      believing(async () => {
+      verifying(async () => {
         const { clientDataJSON, authenticatorData, signature, userHandle } = given.response;
         refuseForeignFrame(clientDataJSON);
         if (userHandle && userHandle !== isoBase64URL.fromUTF8String(memberId))
-          throw new Error('the passkey is of another member');
+          throw new Error('the passkey belongs to another member');
         const { verified, authenticationInfo } = await verifyAuthenticationResponse({
           response: { ...whole(given), response: { clientDataJSON, authenticatorData, signature } },
           expectedChallenge: answers(challengeHash),
           expectedOrigin,
           expectedRPID: rpID,
           requireUserVerification: true,
-          // No count: the library would compare before it looks at the signature, and a forged answer must not cry
-          // clone.
+          // Zero, so that the library does not compare counters: it does so before verifying the signature, and a
+          // forged response must not be reported as a cloned key.
           credential: { id: credentialId, publicKey: isoBase64URL.toBuffer(publicKey), counter: 0 },
         });
-        if (!verified) throw new Error('the signature does not verify');
+        if (!verified) throw new Error('the signature is invalid');
         const { newCounter, credentialDeviceType, credentialBackedUp } = authenticationInfo;
         return { counter: newCounter, synced: credentialDeviceType === 'multiDevice', backedUp: credentialBackedUp };
       }),
   };
 }
 
-/**
- * The challenge that a response answers, as its digest; of a response that cannot be read a digest of nothing that was
- * asked.
- */
+/** The digest of the challenge in a response; for an unreadable response, a digest that matches no challenge. */
 export function challengeHashOf(clientDataJSON: string): string {
   const { challenge } = clientDataOf(clientDataJSON);
   return sha256Hex(typeof challenge === 'string' ? challenge : '');
 }
 
-/** Named, so that servers whose Node knows more of them ask for and take the same. */
+/** Listed explicitly, so that all servers accept the same algorithms, whatever their Node version supports. */
 const ALGORITHMS: number[] = [COSEALG.EdDSA, COSEALG.ES256, COSEALG.RS256];
 
 const answers =
@@ -199,7 +196,7 @@ const libraryDescriptor = ({ credentialId, transports }: AllowedCredential) => (
   transports: [...transports],
 });
 
-/** Scripts leave out what says nothing. */
+/** Adds the properties that scripts may omit. */
 const whole = ({ id, rawId }: { readonly id: string; readonly rawId?: string | null }) => ({
   id,
   rawId: rawId ?? id,
@@ -207,13 +204,13 @@ const whole = ({ id, rawId }: { readonly id: string; readonly rawId?: string | n
   clientExtensionResults: {},
 });
 
-/** Our pages are in nobody's frames; of a frame whose browser names no outer page the library asks nothing. */
+/** Our pages are never embedded in frames. The library does not check a frame whose browser sends no top origin. */
 function refuseForeignFrame(clientDataJSON: string): void {
   const { crossOrigin = false } = clientDataOf(clientDataJSON);
-  if (crossOrigin !== false) throw new Error('the response comes from a frame of another site');
+  if (crossOrigin !== false) throw new Error('the response was created in a frame of another site');
 }
 
-/** What the browser wrote down of the question. */
+/** Parses the client data of a response; empty if it is unreadable. */
 function clientDataOf(clientDataJSON: string): { readonly challenge?: unknown; readonly crossOrigin?: unknown } {
   try {
     const read: unknown = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString('utf8'));
@@ -225,13 +222,13 @@ function clientDataOf(clientDataJSON: string): { readonly challenge?: unknown; r
 }
 
 /**
- * None was asked for, so none is looked at: to verify a statement the library parses its certificates and fetches the
- * revocation lists that they name, whatever the address.
+ * Removes the attestation statement, which was not requested: to verify it, the library parses its certificates and
+ * fetches the revocation lists that they name, at any address.
  */
 function withoutStatement(attestationObject: string): string {
   const decoded: unknown = isoCBOR.decodeFirst(isoBase64URL.toBuffer(attestationObject));
   const authData: unknown = decoded instanceof Map ? decoded.get('authData') : undefined;
-  if (!(authData instanceof Uint8Array)) throw new Error('the attestation object holds no authenticator data');
+  if (!(authData instanceof Uint8Array)) throw new Error('the attestation object contains no authenticator data');
   return isoBase64URL.fromBuffer(
     isoCBOR.encode(
       new Map<string | number, Cbor>([
@@ -245,8 +242,8 @@ function withoutStatement(attestationObject: string): string {
 
 type Cbor = Parameters<typeof isoCBOR.encode>[0];
 
-/** The library throws whatever is wrong with an answer, each with its own words. */
-async function believing<T extends object>(verify: () => Promise<T>): Promise<T | Disbelieved> {
+/** Returns the library's exception as the cause. */
+async function verifying<T extends object>(verify: () => Promise<T>): Promise<T | InvalidResponse> {
   try {
     return await verify();
   } catch (cause) {

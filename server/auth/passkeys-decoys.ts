@@ -3,8 +3,8 @@ import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { AllowedCredential } from './passkeys-ceremony.js';
 
 /**
- * Passkeys of an account that has none, or is none: made of its name under a key of ours, so that they are the same
- * each time and nobody can tell them from real ones. They look like what the usual authenticators make.
+ * Fake passkeys for accounts without passkeys and for unknown accounts. They are derived from the account's name with a
+ * secret key, so that they are stable and cannot be distinguished from real ones.
  */
 export type Decoys = (account: { readonly tenantSlug: string; readonly email: string }) => readonly AllowedCredential[];
 
@@ -15,7 +15,7 @@ export function createDecoys(keyRing: KeyRing): Decoys {
   return ({ tenantSlug, email }) => {
     const account = `${tenantSlug}\n${email}`;
     const [first = 0, second = 0, also = 0] = bytesOf(account, 'kind');
-    // Two passkeys for one account in five.
+    // Every fifth account has two passkeys.
     const chosen = also < 51 ? [first, second] : [first];
     return chosen.map((byte, index) => {
       const { length, transports } = KINDS[byte % KINDS.length] ?? KINDS[0];
@@ -24,16 +24,13 @@ export function createDecoys(keyRing: KeyRing): Decoys {
   };
 }
 
-/**
- * Lengths of ids, in bytes, and transports: of password managers, of phones, of a computer's own authenticator, of
- * security keys.
- */
+/** Id lengths, in bytes, and transports of password managers, phones, platform authenticators and security keys. */
 const KINDS = [
   { length: 16, transports: ['hybrid', 'internal'] },
   { length: 20, transports: ['hybrid', 'internal'] },
   { length: 32, transports: ['internal'] },
   { length: 32, transports: ['hybrid', 'internal'] },
   { length: 64, transports: ['nfc', 'usb'] },
-  // Some browsers name no transports: were no decoy without them, such a passkey would tell that its account is real.
+  // Some browsers report no transports; without such a decoy, these passkeys would reveal that an account is real.
   { length: 32, transports: [] },
 ] as const;

@@ -19,17 +19,14 @@ import { INVALID_CREDENTIALS, type SessionIssue } from './session-issue.js';
 import type { TokenPair } from './auth.schemas.js';
 import { mayIssueSession, NO_MFA } from '../access/session-policy.js';
 
-/**
- * Sign-in with a passkey, which is both factors at once. Locks of the account do not hold it up: a signature cannot be
- * guessed.
- */
+/** Sign-in with a passkey, which is both factors. Account locks do not apply, because a signature cannot be guessed. */
 export interface PasskeyLogin {
-  /** A question for whoever is named, whether or not there is such an account, and whether or not it has passkeys. */
+  /** Returns options for any account, whether or not it exists or has passkeys. */
   begin(account: { readonly tenantSlug: string; readonly email: string }, request: RequestInfo): Promise<LoginQuestion>;
   /**
-   * Uses the question up before the answer is looked at. Throws UNAUTHENTICATED alike for a question that is unknown,
-   * used up or over, for an answer that does not verify or is another account's, and for members who may not sign in;
-   * RATE_LIMITED where an address fails too often.
+   * Invalidates the options before the response is verified. Throws UNAUTHENTICATED for options that are unknown, used
+   * or expired, for an invalid response or one of another account, and for members who may not sign in; RATE_LIMITED if
+   * an address fails too often.
    */
   finish(
     answer: { readonly flowId: string; readonly response: AssertionResponse },
@@ -65,14 +62,14 @@ export function createPasskeyLogin({
     const member = await new MemberStore(tx, tenantId).byId(memberId);
     if (!tenant || !member || mayIssueSession({ way: 'passkey', tenant, member, mfa: NO_MFA }) !== 'yes')
       return refuse(tx, { account: passkey, request, reason: 'standing' });
-    // A key that was bound to its device does not become one that is copied.
+    // A device-bound key must not become a synced one.
     if (signed.synced !== passkey.synced) return refuse(tx, { account: passkey, request, reason: 'passkey' });
     if (!(await new PasskeyStore(tx, tenantId).use({ ...signed, id: passkey.id, memberId, at: clock.now() })))
       return refuse(tx, { account: passkey, request, reason: 'passkey_counter' });
     return { session: await issue.open(tx, { member, request, way: 'passkey' }), member };
   };
 
-  /** Counted on the address alone: on the account it would let strangers lock a member's password. */
+  /** Counts only for the address: counting for the account would allow anyone to lock a member's password. */
   const refuse = async (
     tx: Transaction,
     { account, request, reason }: { account: PasskeyFlow['account'] | undefined; request: RequestInfo; reason: string },
@@ -138,8 +135,8 @@ export function createPasskeyLogin({
           }),
         };
       });
-      // Without a passkey a signature is verified all the same, so that nobody can time which of the ids that he was
-      // shown are real.
+      // Verifies a signature even without a passkey, so that timing does not reveal which of the credential ids are
+      // real.
       const question = {
         challengeHash: flow?.challengeHash ?? '',
         credentialId: response.id,
@@ -164,19 +161,19 @@ export function createPasskeyLogin({
   };
 }
 
-/** Answered, not thrown: counts and audit rows of a failure must be committed. */
+/** Returned instead of thrown, because failure counts and audit rows must be committed. */
 type Outcome =
   | { readonly session: SessionRecord; readonly member: MemberRecord }
   | { readonly wait: number }
   | { readonly refused: true };
 
-/** No tenant and no member has this id: asking for it costs what asking for one does. */
+/** The id of no tenant and no member: a lookup takes the same time as for an existing one. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-/** What no column could hold is no credential's id. */
+/** Other characters cannot occur in a credential id, and some cannot be stored in the column. */
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
-/** A P-256 key in COSE whose private half nobody has. */
+/** A P-256 public key in COSE format whose private key is discarded. */
 function newPublicKey(): string {
   const { x = '', y = '' } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
   const [kty, alg, crv] = [2, -7, 1];

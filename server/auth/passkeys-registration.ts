@@ -23,15 +23,15 @@ import { isActiveAccount } from '../access/session-policy.js';
 import type { WaysIn } from '../credentials/ways-in.js';
 
 /**
- * A member adds a passkey: a question for the authenticator, and its answer in the same session within five minutes.
+ * Registration of a passkey: options for the authenticator, and its response in the same session within five minutes.
  */
 export interface PasskeyRegistration {
   /** Throws RECENT_LOGIN_REQUIRED, LIMIT_REACHED. */
   begin(principal: Principal): Promise<RegistrationQuestion>;
   /**
-   * Uses the question up before the answer is looked at; an answer to none of the session's questions uses them all up.
-   * The member is told by mail, and their other sessions end. Throws PASSKEY_INVALID, RECENT_LOGIN_REQUIRED,
-   * PASSKEY_EXISTS, LIMIT_REACHED.
+   * Invalidates the options before the response is verified; a response to none of the session's options invalidates
+   * them all. The member is notified by mail, and their other sessions end. Throws PASSKEY_INVALID,
+   * RECENT_LOGIN_REQUIRED, PASSKEY_EXISTS, LIMIT_REACHED.
    */
   finish(
     answer: { readonly response: AttestationResponse; readonly label: string | null },
@@ -68,13 +68,12 @@ export function createPasskeyRegistration({
       tenant: { id: tenantId },
       user: { id: memberId },
     } = principal;
-    // Held, so that of several passkeys that come at once not one more is counted than there may be, and whoever
-    // disables the member or takes
-    // his passkeys away comes wholly before or after.
+    // Locked, so that concurrent registrations cannot exceed the limit, and to serialise with disabling the member or
+    // deleting their passkeys.
     const member = await new MemberStore(tx, tenantId).lock(memberId);
     const tenant = await new TenantStore(tx).byId(tenantId);
     if (!tenant || !member || !isActiveAccount({ tenant, member })) throw fail('UNAUTHENTICATED', {});
-    // Asked again: the question may have been asked in time and answered late.
+    // Checked again, because the response may arrive late.
     await waysIn.requireRecentLogin(tx, principal);
     const at = clock.now();
     const store = new PasskeyStore(tx, tenantId);
@@ -154,7 +153,7 @@ export function createPasskeyRegistration({
         throw fail('PASSKEY_INVALID', {}, { cause: credential.cause });
       }
       const passkey = await database.write(scope, (tx) => add(tx, { credential, label, principal, request }));
-      changes.tell({ kind: 'member', tenantId: passkey.tenantId, memberId: passkey.memberId });
+      changes.notify({ kind: 'member', tenantId: passkey.tenantId, memberId: passkey.memberId });
       return passkeyAnswer(passkey);
     },
   };

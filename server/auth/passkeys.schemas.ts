@@ -4,8 +4,8 @@ import { iso, isoOrNull } from '../../data-plane-agent/base/instants.js';
 import type { PasskeyRecord } from '../store/passkeys.js';
 
 /**
- * What a browser makes of a credential. Browsers put in more than is read here, and will put in yet more: it is let
- * pass, and not looked at.
+ * A credential as serialised by a browser. Browsers send additional properties and may add more, so unknown ones are
+ * ignored.
  */
 const fromBrowser = <P extends TProperties>(properties: P, about: string, title?: string) =>
   Type.Object(properties, {
@@ -31,10 +31,10 @@ export const AttestationResponse = fromBrowser(
         attestationObject: bytes(131_072),
         transports: s.optional(s.list(s.text({ max: 32 }), 16)),
       },
-      'What the authenticator said, in base64url.',
+      'The response of the authenticator, in base64url.',
     ),
   },
-  'What `navigator.credentials.create()` gave, as `toJSON()` writes it. Members that are not listed are ignored.',
+  'The result of `navigator.credentials.create()`, serialised by `toJSON()`. Other properties are ignored.',
   'PasskeyRegistrationResponse',
 );
 export type AttestationResponse = Static<typeof AttestationResponse>;
@@ -49,10 +49,10 @@ export const AssertionResponse = fromBrowser(
         signature: bytes(16_384),
         userHandle: s.optional(bytes(128)),
       },
-      'What the authenticator said, in base64url.',
+      'The response of the authenticator, in base64url.',
     ),
   },
-  'What `navigator.credentials.get()` gave, as `toJSON()` writes it. Members that are not listed are ignored.',
+  'The result of `navigator.credentials.get()`, serialised by `toJSON()`. Other properties are ignored.',
   'PasskeyAuthenticationResponse',
 );
 export type AssertionResponse = Static<typeof AssertionResponse>;
@@ -65,7 +65,7 @@ const descriptors = s.list(
   }),
   10,
 );
-const flowId = s.verbatim({ max: 128, about: 'Good for one answer, for five minutes.' });
+const flowId = s.verbatim({ max: 128, about: 'Valid for one attempt, for five minutes.' });
 const timeout = s.integer({ max: 600_000, about: 'Milliseconds.' });
 
 const CreationOptions = s.object({
@@ -87,7 +87,7 @@ export const RegistrationQuestion = s.object(
   { flowId, options: CreationOptions },
   {
     title: 'PasskeyRegistrationOptions',
-    about: '`options` goes to `PublicKeyCredential.parseCreationOptionsFromJSON()`.',
+    about: 'Pass `options` to `PublicKeyCredential.parseCreationOptionsFromJSON()`.',
   },
 );
 export type RegistrationQuestion = Static<typeof RegistrationQuestion>;
@@ -101,7 +101,7 @@ const RequestOptions = s.object({
 });
 export const LoginQuestion = s.object(
   { flowId, options: RequestOptions },
-  { title: 'PasskeyLoginOptions', about: '`options` goes to `PublicKeyCredential.parseRequestOptionsFromJSON()`.' },
+  { title: 'PasskeyLoginOptions', about: 'Pass `options` to `PublicKeyCredential.parseRequestOptionsFromJSON()`.' },
 );
 export type LoginQuestion = Static<typeof LoginQuestion>;
 
@@ -109,8 +109,8 @@ export const Passkey = s.object(
   {
     id: s.id(),
     label: s.nullable(s.text({ max: 80 })),
-    synced: s.flag('Of the kind that is kept on several devices.'),
-    backedUp: s.flag('There was a copy on another device when it was last used.'),
+    synced: s.flag('Whether the passkey can be synced to several devices.'),
+    backedUp: s.flag('Whether it was backed up when it was last used.'),
     transports: s.list(s.text({ max: 32 }), 16),
     createdAt: s.instant(),
     updatedAt: s.instant(),

@@ -18,12 +18,12 @@ import type { SessionIssue } from './session-issue.js';
 import type { WaysIn } from '../credentials/ways-in.js';
 
 /**
- * Passkeys (WebAuthn): what a member signs in with in place of a password and a second factor. They are added and
- * removed only by a session that was opened within the last ten minutes (RECENT_LOGIN_REQUIRED), so that a stolen token
- * does not buy a way in that stays; the member is told by mail, and their other sessions end.
+ * Passkeys (WebAuthn), which replace the password and second factor. They are added and deleted only in a session that
+ * was started within the last ten minutes (RECENT_LOGIN_REQUIRED), so that a stolen token cannot give permanent access.
+ * The member is notified by mail, and their other sessions end.
  */
 export interface Passkeys {
-  /** The caller's own, oldest first. */
+  /** The caller's passkeys, oldest first. */
   list(principal: Principal): Promise<Passkey[]>;
   readonly registration: PasskeyRegistration;
   readonly login: PasskeyLogin;
@@ -63,7 +63,7 @@ export function createPasskeys({
     remove: async ({ id }, principal, request) => {
       const { tenant, user, sessionId } = principal;
       await database.write(scope, async (tx) => {
-        // Held first: whoever signs in at this moment comes wholly before or after.
+        // Locked first, to serialise with a concurrent sign-in.
         await new MemberStore(tx, tenant.id).lock(user.id);
         await waysIn.requireRecentLogin(tx, principal);
         if (!(await new PasskeyStore(tx, tenant.id).delete({ id, memberId: user.id }))) throw fail('NOT_FOUND', {});
@@ -83,7 +83,7 @@ export function createPasskeys({
           changes: ended,
         });
       });
-      changes.tell({ kind: 'member', tenantId: tenant.id, memberId: user.id });
+      changes.notify({ kind: 'member', tenantId: tenant.id, memberId: user.id });
     },
   };
 }

@@ -17,16 +17,16 @@ export interface Credentials {
 }
 
 /**
- * The first half of everything that begins with a password. Throws RATE_LIMITED while too many have failed, OVERLOADED
- * when too many wait. Whatever the reason for which it does not match, the work is one and the same: one verification.
+ * The first step of every request with a password. Throws RATE_LIMITED after too many failures, OVERLOADED if too many
+ * requests are waiting. Every mismatch, for whatever reason, costs exactly one verification.
  */
 export interface PasswordCheck {
   begin(credentials: Credentials, request: RequestInfo): Promise<Checked>;
-  /** The account as it is in this transaction, if what was found before the hashing still holds. */
+  /** Returns the account as of this transaction, if the facts read before the hashing still hold. */
   stillHolds(tx: Transaction, checked: Checked): Promise<Account | undefined>;
   /**
-   * Counts the failure and audits it as `action`. Answers the seconds to wait when the attempt must not be told its
-   * outcome.
+   * Counts the failure and audits it as `action`. Returns the seconds to wait if the result of the attempt must not be
+   * revealed.
    */
   refuse(
     tx: Transaction,
@@ -45,11 +45,12 @@ export interface Account {
 }
 export interface Checked {
   readonly attempt: Attempt;
-  /** What was named, whether or not the password is right. */
+  /** The named tenant and member, whether or not the password is right. */
   readonly tenant: TenantRecord | undefined;
   readonly member: MemberRecord | undefined;
   /**
-   * Of a password that is right: the hash that it matched, and a better one where that is too weak by today's measure.
+   * For a right password: the hash that it matched, and a stronger hash if that one no longer meets the present
+   * parameters.
    */
   readonly matched: { readonly hash: string; readonly betterHash: string | undefined } | undefined;
 }
@@ -87,7 +88,7 @@ export function createPasswordCheck({
     stillHolds: async (tx, { tenant: named, member: found, matched }) => {
       if (!named || !found || !matched) return undefined;
       const tenant = await new TenantStore(tx).byId(named.id);
-      // Held: a password that is reset at this moment must end the session that comes of this.
+      // Locked: a concurrent password reset must end the session that follows.
       const member = await new MemberStore(tx, named.id).lock(found.id);
       return tenant && member && isActiveAccount({ tenant, member }) && member.passwordHash === matched.hash
         ? { tenant, member }
@@ -104,8 +105,8 @@ export function createPasswordCheck({
         ip: request.ip,
         requestId: request.id,
       };
-      // Attempts within a lock leave no rows, or a guesser could fill the disk with them; the one that brought the lock
-      // says how long it holds.
+      // Attempts during a lock are not recorded, since an attacker could fill the disk with them; the attempt that
+      // caused the lock records its duration.
       const lockedForSeconds = await limits.locked(tx, attempt);
       await new AuditStore(tx).append({
         tenantId: tenant?.id ?? null,

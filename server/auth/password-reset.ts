@@ -14,25 +14,25 @@ import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import type { Changes } from '../access/changes.js';
 import type { PasswordPolicy } from '../credentials/password-policy.js';
 import type { Passwords } from '../credentials/passwords.js';
-import { actorOf, stranger } from '../access/actor.js';
+import { actorOf, anonymousActor } from '../access/actor.js';
 import { newToken, refusedToken, tokenHash, tokenLink } from './single-use.js';
 import { isActiveAccount } from '../access/session-policy.js';
 import { holdEmailCode } from '../credentials/ways-in.js';
 
 /**
- * A forgotten password. A second factor stays what it is: a reset opens no session, and for 24 hours no code by mail
- * stands in for it.
+ * Reset of a forgotten password. A second factor does not change: a reset starts no session, and for 24 hours no code
+ * sent by mail replaces the authenticator.
  */
 export interface PasswordResets {
   /**
-   * Mails a token to the account, if there is one that signs in by password. Nothing tells whether there is: neither
-   * the answer nor the work, which is the same statements in both cases. The sixth request within an hour for an
-   * account is one for nobody. Requests for nobody leave rows in so many places and no more, which they share.
+   * Mails a token to the account, if it exists and signs in by password. Neither the answer nor the duration reveals
+   * whether it does: the same statements run in both cases. The sixth request for an account within an hour is treated
+   * like one for an unknown account. Requests for unknown accounts share a fixed number of rows.
    */
   request(account: { readonly tenantSlug: string; readonly email: string }, request: RequestInfo): Promise<void>;
   /**
-   * Sets the password, ends all sessions and sends a notice. Throws TOKEN_INVALID, PASSWORD_TOO_WEAK; after either the
-   * token is still good, if it was.
+   * Sets the password, ends all sessions and sends a notice. Throws TOKEN_INVALID, PASSWORD_TOO_WEAK; a valid token
+   * remains valid after either.
    */
   confirm(
     reset: { readonly token: string; readonly tenantSlug: string; readonly password: string },
@@ -42,9 +42,9 @@ export interface PasswordResets {
 
 const HOUR_MS = 3_600_000;
 const LIFETIME_HOURS = 2;
-/** So that nobody can fill a mailbox by asking. */
+/** Limits the mail that can be sent to a mailbox. */
 const REQUESTS_PER_HOUR = 5;
-/** No tenant has this id: looking for a member in it costs what looking in a real one does. */
+/** The id of no tenant: looking for a member in it takes the same time as in an existing one. */
 const NOWHERE = '00000000-0000-0000-0000-000000000000';
 
 export function createPasswordResets({
@@ -97,7 +97,7 @@ export function createPasswordResets({
     await new AuditStore(tx).append({
       tenantId: account?.tenantId ?? null,
       at,
-      actor: stranger(request),
+      actor: anonymousActor(request),
       action: 'password_reset_requested',
       recordKind: 'member',
       recordId: account?.memberId ?? null,
@@ -109,7 +109,7 @@ export function createPasswordResets({
       hours: LIFETIME_HOURS,
       link: tokenLink({ publicUrl, page: 'reset-password', token, tenantSlug }),
     };
-    // What waits to be sent holds the token before this one.
+    // Mail that has not been sent contains the previous token.
     await mail.withdraw(tx, { tenantId: account?.tenantId ?? NOWHERE, template: 'password_reset', about });
     if (account)
       await mail.enqueue(tx, {
@@ -124,7 +124,7 @@ export function createPasswordResets({
     else await mail.enqueueNothing(tx, { template: 'password_reset', values, notAfter: expiresAt });
   };
 
-  /** The account that the token is for, if it may be used there and now. */
+  /** Returns the token's account, if the token is valid for the tenant. */
   const find = async (
     tx: Transaction,
     { token, tenantSlug }: { token: string; tenantSlug: string },
@@ -133,7 +133,7 @@ export function createPasswordResets({
     if (!reset || reset.expiresAt <= clock.now()) return undefined;
     const tenant = await new TenantStore(tx).byId(reset.tenantId);
     const member = await new MemberStore(tx, reset.tenantId).byId(reset.memberId);
-    // Of another tenant, or sent to an address that the member no longer has.
+    // A token of another tenant, or sent to a previous address of the member.
     if (
       !tenant ||
       !member ||
@@ -154,7 +154,7 @@ export function createPasswordResets({
       const passwordHash = await passwords.hash(password);
       const member = await database.write(scope, async (tx) => {
         const at = clock.now();
-        // Looked at again: hashing takes time in which the token may have been used, or the member disabled.
+        // Checked again: during the hashing the token may have been used, or the member disabled.
         const still = await find(tx, { token, tenantSlug });
         if (!still || !(await new PasswordResetStore(tx).take({ tokenHash: tokenHash(token), at }))) return undefined;
         const { tenant, member: owner } = still;
@@ -183,7 +183,7 @@ export function createPasswordResets({
       });
       if (!member)
         throw await refusedToken({ database, clock, kind: 'password_reset', tenantId: found.tenant.id, request });
-      changes.tell({ kind: 'member', tenantId: member.tenantId, memberId: member.id });
+      changes.notify({ kind: 'member', tenantId: member.tenantId, memberId: member.id });
     },
   };
 }
@@ -193,16 +193,13 @@ interface Account {
   readonly member: MemberRecord;
 }
 
-/** Who never had a password signs in through the organisation's own provider, and must not get around it. */
+/** Members without a password sign in through the organisation's own provider, and must not bypass it. */
 const mayReset = ({ tenant, member }: Account): boolean =>
   isActiveAccount({ tenant, member }) && member.passwordHash !== null;
 
-/**
- * Where what is left of a request for nobody goes: of 4 096 places one, so that whoever names accounts that are not
- * there leaves no more rows than these.
- */
+/** The row for requests for an unknown account: one of 4 096, so that such requests cannot create more rows. */
 const placeOf = (hash: string): string => `nobody:${hash.slice(0, 3)}`;
 
-/** Digest of an account as it is named, whether or not it exists. */
+/** The digest of an account's name, whether or not it exists. */
 export const accountHash = ({ tenantSlug, email }: { tenantSlug: string; email: string }): string =>
   sha256Hex(`${tenantSlug}\n${email}`);

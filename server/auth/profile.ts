@@ -14,11 +14,11 @@ import { summaryOf } from './session-issue.js';
 import type { NameProfile } from '../access/person.schemas.js';
 import type { AuthUserSummary, Preferences, PreferencesPatch } from './auth.schemas.js';
 
-/** What members set for themselves. */
+/** Changes of members to their own account. */
 export interface Profile {
-  /** `null` falls back to the tenant's setting. Answers the preferences in effect. */
+  /** `null` falls back to the tenant's setting. Returns the preferences in effect. */
   setPreferences(principal: Principal, patch: PreferencesPatch, request: RequestInfo): Promise<Preferences>;
-  /** `nameProfile` is replaced as a whole; `null` removes it. */
+  /** `nameProfile` is replaced as a whole; `null` clears it. */
   setProfile(
     principal: Principal,
     patch: { readonly name?: string; readonly nameProfile?: NameProfile | null },
@@ -35,9 +35,7 @@ export function createProfile({
   clock: Clock;
   changes: Changes;
 }): Profile {
-  /**
-   * Lets `work` change the caller's row, which no other request changes meanwhile; audits what it answers as changed.
-   */
+  /** Locks the caller's row, lets `work` change it, and audits the changes that it returns. */
   const change = async <T>(
     { tenant, user }: Principal,
     { request, action }: { request: RequestInfo; action: string },
@@ -64,7 +62,7 @@ export function createProfile({
         });
       return result;
     });
-    changes.tell({ kind: 'member', tenantId: tenant.id, memberId: user.id });
+    changes.notify({ kind: 'member', tenantId: tenant.id, memberId: user.id });
     return answer;
   };
 
@@ -96,7 +94,7 @@ export function createProfile({
   };
 }
 
-/** The member's own over the tenant's. */
+/** The member's preferences, with the tenant's settings as defaults. */
 export const mergedPreferences = (settings: Settings, own: MemberRecord['preferences']): Preferences => ({
   language: settings.defaultLanguage,
   locale: settings.localeRegion ?? settings.defaultLanguage,

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 
 /**
- * Ten codes for the day when the authenticator is lost, 140 random bits each: four groups of seven. Shown once, kept as
- * digests.
+ * Generates ten codes for members who lose their authenticator: 140 random bits each, in four groups of seven
+ * characters. They are shown once, and only digests are stored.
  */
 export const newRecoveryCodes = (): string[] => Array.from({ length: COUNT }, newCode);
 
 /**
- * Dashes, blanks and case are for the eye. The digest is the member's own, so that nobody can look for one code in all
- * accounts.
+ * Dashes, spaces and case are ignored. The digest includes the member's id, so that a code cannot be searched for in
+ * all accounts.
  */
 export const recoveryCodeHash = ({
   tenantId,
@@ -21,16 +21,16 @@ export const recoveryCodeHash = ({
   code: string;
 }): string => sha256Hex(`${tenantId}\n${memberId}\n${code.toLowerCase().replaceAll(/[-\s]/g, '')}`);
 
-/** What may be sent as a code, so that anything else is refused before it is looked up. */
+/** The pattern of a valid code: other values are refused without a lookup. */
 export const RECOVERY_CODE_PATTERN = '[0-9A-Za-z]{7}(-?[0-9A-Za-z]{7}){3}';
 
 const COUNT = 10;
 const LENGTH = 28;
-/** Crockford's base32: no i, l, o or u, which are misread. */
+/** Crockford's base32: without i, l, o and u, which are easily misread. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
 function newCode(): string {
-  // Five bits of each byte: all 32 letters are equally likely.
+  // 32 divides 256, so all letters are equally likely.
   const letters = [...randomBytes(LENGTH)].map((byte) => ALPHABET.charAt(byte % ALPHABET.length)).join('');
   return letters.match(/.{7}/g)?.join('-') ?? letters;
 }

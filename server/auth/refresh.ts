@@ -15,13 +15,13 @@ import type { TokenPair } from './auth.schemas.js';
 import { isActiveAccount } from '../access/session-policy.js';
 import type { TokenHolder, Tokens } from './tokens.js';
 
-/** Browsers carry the refresh token in this cookie. */
+/** The cookie with the refresh token, for browsers. */
 export const REFRESH_COOKIE = 'service_tenant_refresh';
 
 /**
- * Gives the next pair of tokens for a refresh token, from the body or else from the cookie. Throws UNAUTHENTICATED for
- * a token that is bad, expired or of an ended session, and for one that was used before, which ends the session;
- * ORIGIN_NOT_ALLOWED for a cookie that another site's page had sent.
+ * Exchanges a refresh token, from the body or else from the cookie, for new tokens. Throws UNAUTHENTICATED for a token
+ * that is invalid, expired or of an ended session, and for one that was used before, which ends the session;
+ * ORIGIN_NOT_ALLOWED for a cookie sent by a page of another site.
  */
 export type Refresh = (bodyToken: string | null | undefined, request: RequestInfo) => Promise<TokenPair>;
 
@@ -73,7 +73,7 @@ export function createRefresh({
     ) {
       return { session: { ...session, generation: session.generation + 1, rotatedAt: at, idleExpiresAt }, member };
     }
-    // Lost against another request that sent the same token, or sent late: the row as it is now tells which.
+    // Either a concurrent request used the same token, or the token is old: the present row decides.
     const now = (await sessions.byId(session.id)) ?? session;
     if (now.revokedAt !== null) return { refused: true };
     if (byCookie && holder.generation === now.generation - 1 && at - now.rotatedAt <= GRACE_MS)
@@ -97,15 +97,15 @@ export function createRefresh({
     if (token === undefined || token === '') throw fail('UNAUTHENTICATED', {});
     if (byCookie && comesFromElsewhere(request, allowedOrigins)) throw fail('ORIGIN_NOT_ALLOWED', {});
     const holder = await tokens.verifyRefresh(token);
-    // Answered, not thrown: the end of a session whose token was stolen must be committed.
+    // Returned instead of thrown, because ending the session of a stolen token must be committed.
     const outcome = await database.write({ tenantId: null }, (tx) => rotate(tx, { holder, byCookie, request }));
-    if ('reused' in outcome) changes.tell({ kind: 'session', sessionId: holder.sessionId });
+    if ('reused' in outcome) changes.notify({ kind: 'session', sessionId: holder.sessionId });
     if (!('session' in outcome)) throw fail('UNAUTHENTICATED', {});
     return issue.tokensOf(outcome.session, outcome.member);
   };
 }
 
-/** Two tabs, or an answer that was lost: the previous token, by cookie, is served within this time. */
+/** How long the previous token is accepted by cookie, for concurrent tabs and lost answers. */
 const GRACE_MS = 10_000;
 
 type Outcome =
@@ -113,9 +113,6 @@ type Outcome =
   | { readonly refused: true }
   | { readonly reused: true };
 
-/**
- * A browser says where a request comes from; who sends neither header is no browser, and no page can make it send the
- * cookie.
- */
+/** Browsers set these headers. A client that sends neither is not a browser, so no page can make it send the cookie. */
 const comesFromElsewhere = ({ origin, secFetchSite }: RequestInfo, allowed: readonly string[]): boolean =>
   secFetchSite === 'cross-site' || (origin !== undefined && !allowed.includes(origin));

@@ -3,23 +3,23 @@ import type { Database } from '../../data-plane-agent/base/database/database.js'
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
-import { stranger } from '../access/actor.js';
+import { anonymousActor } from '../access/actor.js';
 import { AuditStore } from '../store/audit.js';
 import { LoginFailureStore } from '../store/login-failures.js';
 import { TenantStore } from '../store/tenants.js';
 import { addressKey } from './limits.js';
 
 /**
- * Which organisations an email signs in to. It tells who is a member of what, by its very purpose: so it is counted
- * strictly, by address and by email, over all replicas, and audited; and it can be switched off, when it finds nothing.
- * Throws RATE_LIMITED.
+ * Finds the organisations that an email address can sign in to. This reveals memberships by design, so it is strictly
+ * rate-limited by IP and email address across all replicas, audited, and can be disabled, in which case nothing is
+ * found. Throws RATE_LIMITED.
  */
 export type Resolve = (
   given: { /** Lower-cased. */ readonly email: string },
   request: RequestInfo,
 ) => Promise<{ tenants: { slug: string; name: string }[] }>;
 
-/** `perMinute`: look-ups from one address; 0 switches it off. */
+/** `perMinute`: lookups per IP address; 0 disables the lookup. */
 export function createResolve({
   database,
   clock,
@@ -45,11 +45,11 @@ export function createResolve({
           return { wait: Math.max(1, Math.ceil((counted.expiresAt - at) / 1_000)) };
       }
       const tenants = await new TenantStore(tx).ofActiveMember(email);
-      // The digest, because people type passwords into the email's place.
+      // Only the digest, because users sometimes type a password into the email field.
       await new AuditStore(tx).append({
         tenantId: null,
         at,
-        actor: stranger(request),
+        actor: anonymousActor(request),
         action: 'login_resolved',
         recordKind: 'email',
         recordId: null,

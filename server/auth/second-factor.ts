@@ -12,14 +12,15 @@ import { isTotpCode, totp } from './totp.js';
 
 type Member = Pick<MemberRecord, 'id' | 'tenantId' | 'roleCode'>;
 
-/** The authenticator of a member, and whether it must be there. */
+/** A member's authenticator, and whether policy requires one. */
 export interface SecondFactor {
-  /** Whether policy asks a role with these permissions for a second factor. */
+  /** Whether policy requires a second factor for a role with these permissions. */
   isRequired(permissions: Permissions): boolean;
-  standing(tx: Transaction, member: Member): Promise<Pick<MfaState, 'enrolled' | 'required'>>;
+  stateOf(tx: Transaction, member: Member): Promise<Pick<MfaState, 'enrolled' | 'required'>>;
   /**
-   * Takes a code of the authenticator, or a recovery code, and uses it up; answers which it was, `undefined` for one
-   * that is wrong, or was used. Of two requests with one code, one gets an answer. Whoever asks counts the failures.
+   * Verifies and invalidates a code of the authenticator or a recovery code. Returns which of the two it was, or
+   * `undefined` for a wrong or used code. Of two concurrent requests with the same code, one succeeds. The caller
+   * counts failures.
    */
   take(tx: Transaction, member: Member, code: string): Promise<'totp' | 'recovery_code' | undefined>;
 }
@@ -46,7 +47,7 @@ export function createSecondFactor({
 
   return {
     isRequired,
-    standing: async (tx, { id, tenantId, roleCode }) => {
+    stateOf: async (tx, { id, tenantId, roleCode }) => {
       const role = await new RoleStore(tx, tenantId).byCode(roleCode);
       return {
         enrolled: (await new MfaStore(tx, tenantId).totp(id)) !== undefined,

@@ -12,25 +12,25 @@ import type { AuthLoginResult, AuthUserSummary, TokenPair } from './auth.schemas
 import { mayIssueSession, NO_MFA, type MfaState, type Way } from '../access/session-policy.js';
 import type { Tokens } from './tokens.js';
 
-/** As configured: the notation that the client is told, and milliseconds. */
+/** A configured duration: the text that is returned to clients, and milliseconds. */
 export interface Lifetime {
   readonly text: string;
   readonly ms: number;
 }
 
-/** Opens sessions and makes their tokens, for every way in. */
+/** Starts sessions and issues their tokens, for all ways to sign in. */
 export interface SessionIssue {
-  /** How long a refresh token lives when it is not used, in milliseconds: the cookie's lifetime too. */
+  /** The lifetime of an unused refresh token, in milliseconds, and of its cookie. */
   readonly refreshLifetimeMs: number;
   /**
-   * Writes the session and the sign-in's audit row, in the transaction that let the member in. Asks `mayIssueSession`
-   * itself, so that no way in can forget to: UNAUTHENTICATED when the member was disabled or the tenant suspended
-   * meanwhile, or a second factor is still owed.
+   * Inserts the session and its audit row, in the transaction that admitted the member. Calls `mayIssueSession` itself,
+   * so that no caller can omit it. Throws UNAUTHENTICATED if the member was disabled or the tenant suspended in the
+   * meantime, or if a second factor is missing.
    */
   open(tx: Transaction, entry: Entry): Promise<SessionRecord>;
-  /** When a session that is used now ends unless it is used again; never after its absolute end. */
+  /** When a session that is used now expires if it is not used again; at most its absolute end. */
   idleExpiry(session: Pick<SessionRecord, 'absoluteExpiresAt'>, at: number): number;
-  /** Signs, which takes time: outside the transaction. */
+  /** Signs the tokens. Call it outside the transaction, because it takes time. */
   tokensOf(session: SessionRecord, member: Pick<MemberRecord, 'roleCode' | 'subjectScope'>): Promise<TokenPair>;
   loginResult(entry: {
     readonly session: SessionRecord;
@@ -39,11 +39,11 @@ export interface SessionIssue {
   }): Promise<AuthLoginResult>;
 }
 
-/** Who comes in, and how: with a password it must be said how it stands with the second factor. */
+/** Who signs in, and how; a sign-in by password requires the state of the second factor. */
 export type Entry = {
   readonly member: MemberRecord;
   readonly request: RequestInfo;
-  /** With what the second factor was shown, for the audit. */ readonly factor?: string | undefined;
+  /** The kind of second factor that was used, for the audit. */ readonly factor?: string | undefined;
 } & (
   | { readonly way: 'password'; readonly mfa: MfaState }
   | { readonly way: Exclude<Way, 'password'>; readonly mfa?: undefined }
@@ -125,7 +125,7 @@ export function createSessionIssue({
   };
 }
 
-/** One text for every reason. */
+/** The same message for every reason. */
 export const INVALID_CREDENTIALS = 'Invalid credentials';
 
 const ABSOLUTE_MS = 90 * 24 * 3_600_000;

@@ -19,21 +19,21 @@ import { actorOf } from '../access/actor.js';
 import { summaryOf } from './session-issue.js';
 import type { OwnSession, Session } from './auth.schemas.js';
 
-/** Signing in, staying in, and signing out. */
+/** Sessions of members: signing in, refreshing and signing out. */
 export interface Sessions {
   readonly login: Login;
   readonly refresh: Refresh;
-  /** Ends the caller's session: both of its tokens are worth nothing from now on. */
+  /** Ends the caller's session and revokes both of its tokens. */
   logout(principal: Principal, request: RequestInfo): Promise<void>;
-  /** The caller's own sessions that can still be used, newest first. */
+  /** The caller's active sessions, newest first. */
   list(principal: Principal): Promise<OwnSession[]>;
-  /** Ends one of the caller's own sessions, this one too. Throws NOT_FOUND. */
+  /** Ends one of the caller's sessions, possibly the present one. Throws NOT_FOUND. */
   end(principal: Principal, session: { readonly id: string }, request: RequestInfo): Promise<void>;
-  /** Ends all of the caller's own sessions but this one. */
+  /** Ends all of the caller's sessions except the present one. */
   endOthers(principal: Principal, request: RequestInfo): Promise<void>;
-  /** What the caller is and may do, as it is now. */
+  /** The caller's present profile, permissions and settings. */
   me(principal: Principal): Promise<Session>;
-  /** For the cookie, in milliseconds. */
+  /** The lifetime of the refresh cookie, in milliseconds. */
   readonly refreshLifetimeMs: number;
 }
 
@@ -74,7 +74,7 @@ export function createSessions({
           recordId: sessionId,
         });
       });
-      changes.tell({ kind: 'session', sessionId });
+      changes.notify({ kind: 'session', sessionId });
     },
 
     list: async ({ sessionId, tenant, user }) => {
@@ -106,16 +106,16 @@ export function createSessions({
           recordId: id,
         });
       });
-      changes.tell({ kind: 'session', sessionId: id });
+      changes.notify({ kind: 'session', sessionId: id });
     },
 
     endOthers: async ({ sessionId, tenant, user }, request) => {
       await database.write({ tenantId: null }, async (tx) => {
         const at = clock.now();
-        // Held: whoever signs in at this moment comes wholly before or after.
+        // Locked, to serialise with a concurrent sign-in.
         await new MemberStore(tx, tenant.id).lock(user.id);
         const sessions = new SessionStore(tx);
-        // Of two sessions that end each other at two replicas, one goes on.
+        // If two sessions end each other at the same time, one of them survives.
         if ((await sessions.byId(sessionId))?.revokedAt !== null) throw fail('UNAUTHENTICATED', {});
         const sessionsRevoked = await sessions.revokeOthersOf({
           tenantId: tenant.id,
@@ -133,7 +133,7 @@ export function createSessions({
           changes: { sessionsRevoked },
         });
       });
-      changes.tell({ kind: 'member', tenantId: tenant.id, memberId: user.id });
+      changes.notify({ kind: 'member', tenantId: tenant.id, memberId: user.id });
     },
 
     me: async ({ tenant, user, permissions, features, settings }) => {

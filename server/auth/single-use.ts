@@ -3,24 +3,24 @@ import type { Database } from '../../data-plane-agent/base/database/database.js'
 import { fail, type Failure } from '../../data-plane-agent/base/failures.js';
 import { randomToken, sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
-import { stranger } from '../access/actor.js';
+import { anonymousActor } from '../access/actor.js';
 import { AuditStore } from '../store/audit.js';
 
 /**
- * Tokens that travel by mail: 32 random bytes, kept as a digest, and used up by the statement that finds them still
- * there.
+ * A single-use token sent by mail: 32 random bytes, stored as a digest. The statement that finds a token also deletes
+ * it.
  */
 export function newToken(): { readonly token: string; readonly tokenHash: string } {
   const token = randomToken(32);
   return { token, tokenHash: tokenHash(token) };
 }
 
-/** As random as a key, so a plain digest cannot be guessed back. */
+/** A plain digest is enough, because the token has as much entropy as a key. */
 export const tokenHash = (token: string): string => sha256Hex(token);
 
 /**
- * A page of the installation that takes the token. The host is the configured one, never the request's; the token
- * stands after the #, which browsers send to no server, so that it gets into no log.
+ * A link to a page that reads the token. The host is the configured one, never that of the request. The token is in the
+ * fragment, which browsers do not send to servers, so it does not get into logs.
  */
 export const tokenLink = ({
   publicUrl,
@@ -36,8 +36,8 @@ export const tokenLink = ({
   `${publicUrl.replace(/\/$/, '')}/${page}#${new URLSearchParams({ token, tenant: tenantSlug }).toString()}`;
 
 /**
- * Writes down that a token was refused, and answers what to throw: the same for unknown, used, expired and foreign
- * ones.
+ * Audits the refusal of a token and returns the failure to throw: the same for unknown, used, expired and foreign
+ * tokens.
  */
 export async function refusedToken({
   database,
@@ -56,7 +56,7 @@ export async function refusedToken({
     new AuditStore(tx).append({
       tenantId,
       at: clock.now(),
-      actor: stranger(request),
+      actor: anonymousActor(request),
       action: 'token_refused',
       recordKind: kind,
       recordId: null,

@@ -10,27 +10,27 @@ import { MemberStore, type MemberRecord } from '../store/members.js';
 import { RoleStore } from '../store/roles.js';
 import { SsoIdentityStore } from '../store/sso.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
-import { actorOf, stranger } from '../access/actor.js';
+import { actorOf, anonymousActor } from '../access/actor.js';
 import type { Profile } from './sso-protocol.js';
 import { signsInTo, vouchesFor, type SsoProvider } from './sso-providers.js';
 import { isActiveAccount } from '../access/session-policy.js';
 
-/** Whom a provider has told us of, for one tenant. */
+/** The user that a provider has authenticated, for one tenant. */
 export interface Applicant {
   readonly tenantId: string;
   readonly provider: SsoProvider;
   readonly issuer: string;
   readonly subject: string;
-  /** Not asked for when the subject is known. */
+  /** Not requested if the subject is already linked. */
   readonly profile: Profile | undefined;
 }
 
 export type Admission = { readonly member: MemberRecord; readonly isNew: boolean } | { readonly refused: string };
 
 /**
- * Which member it is: whoever the subject was linked to; the first time an active member by verified email, once for
- * each issuer, so that an address that changes hands takes no account with it, and told by mail; or, where the provider
- * may, a new member. Everything is audited.
+ * Finds the member for a subject: the linked one; otherwise, once per issuer, an active member with the verified email
+ * address, who is notified by mail; otherwise, if the provider allows it, a new member. Linking once means that a
+ * reassigned address does not give access to the account. Every result is audited.
  */
 export async function admit(
   tx: Transaction,
@@ -55,7 +55,7 @@ export async function auditRefusal(
   await new AuditStore(tx).append({
     tenantId,
     at,
-    actor: stranger(request),
+    actor: anonymousActor(request),
     action: 'sso_refused',
     recordKind: 'sso_provider',
     recordId: provider.id,
@@ -73,7 +73,7 @@ async function find(tx: Transaction, applicant: Applicant, { at, request, mail }
   const { tenantId, issuer, subject, profile, provider } = applicant;
   const tenant = await new TenantStore(tx).byId(tenantId);
   if (!tenant || tenant.status !== 'active') return { refused: 'tenant_suspended' };
-  // Asked at the start too; the settings may be others since.
+  // Checked at the start too, but the settings may have changed since.
   if (!signsInTo(provider, tenant.slug)) return { refused: 'provider_of_other_tenants' };
   const identities = new SsoIdentityStore(tx, tenantId);
   const members = new MemberStore(tx, tenantId);
@@ -90,7 +90,7 @@ async function find(tx: Transaction, applicant: Applicant, { at, request, mail }
   if (!vouchesFor(provider, email)) return { refused: 'email_domain_not_allowed' };
   const known = await members.byEmail(email);
   const made = known ? undefined : await provision(tx, { applicant, email, at, request });
-  // Another tab of the same browser may have been quicker with either.
+  // A concurrent request of the same browser may have created the member or the link.
   const member = known ?? made ?? (await members.byEmail(email));
   if (!member) return { refused: 'not_a_member' };
   if (member.status !== 'active') return { refused: 'member_disabled' };
@@ -104,14 +104,14 @@ async function find(tx: Transaction, applicant: Applicant, { at, request, mail }
       recordId: member.id,
       changes: { provider: provider.id, issuer, email },
     });
-    if (known) await tellOfLink(tx, { member, tenant, provider, mail });
+    if (known) await notifyOfLink(tx, { member, tenant, provider, mail });
   } else if ((await identities.memberOf({ issuer, subject })) !== member.id)
     return { refused: 'linked_to_another_subject' };
   return { member, isNew: made !== undefined };
 }
 
-/** Whoever did not do it learns that an account of elsewhere opens theirs from now on. */
-const tellOfLink = (
+/** Notifies the member, who may not have linked the account themselves. */
+const notifyOfLink = (
   tx: Transaction,
   {
     member,
@@ -129,7 +129,7 @@ const tellOfLink = (
     about: { kind: 'member', id: member.id },
   });
 
-/** Makes the member, where the provider may do so; that it vouches for this email's domain has been seen. */
+/** Creates the member if the provider allows it. The caller has checked the email's domain. */
 async function provision(
   tx: Transaction,
   {
@@ -175,7 +175,7 @@ async function provision(
   return member;
 }
 
-/** What the provider calls them, within our bounds; else what stands before the @. */
+/** The name given by the provider, normalised and shortened; otherwise the local part of the email address. */
 function nameOf(given: string | undefined, email: string): string {
   const plain = normalCut(given ?? '', { max: 1_000 })
     .replaceAll(/[\s\p{Cc}\p{Cs}]+/gu, ' ')

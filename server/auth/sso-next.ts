@@ -1,15 +1,15 @@
 import { invalid } from '../../data-plane-agent/base/failures.js';
 import { isLoopback } from '../../data-plane-agent/base/loopback.js';
 
-/** Where a browser may be sent back to after signing in, with a code that is worth a session. */
+/** Where a browser may be redirected after signing in, with a code that can be exchanged for a session. */
 export interface NextRule {
-  /** The address to come back to, in its plain form. Throws INVALID_INPUT for one that is not ours. */
+  /** Returns the normalised URL. Throws INVALID_INPUT if it is not allowed. */
   check(next: string | null | undefined, from: { readonly client: 'web' | 'cli' }): string;
-  /** The address with parameters of ours, which take the place of its own of the same name. */
+  /** Adds parameters to the URL, replacing existing ones of the same name. */
   withParameters(next: string, parameters: Readonly<Record<string, string>>): string;
   /**
-   * Whether a program of the user's own waits there, which alone learns what the address carries: a page of ours on
-   * this machine is none, it is in a browser.
+   * Whether a local program of the user listens at the URL. One of our pages on this machine is not such a program,
+   * since it runs in a browser.
    */
   isOfProgram(next: string, from: { readonly client: 'web' | 'cli' }): boolean;
 }
@@ -32,8 +32,8 @@ export function createNextRule({
   return {
     check: (next, { client }) => {
       if (next === null || next === undefined) return '/';
-      // Browsers take a backslash for a slash and drop tabs and line ends: what is left of `/\evil` or `/<tab>/evil` is
-      // another host.
+      // Browsers treat a backslash as a slash and drop tabs and line breaks, so `/\evil` and `/<tab>/evil` would lead
+      // to another host.
       const plain = !FORBIDDEN.test(next);
       const relative = plain && /^\/(?!\/)/.test(next);
       const url = relative
@@ -41,11 +41,11 @@ export function createNextRule({
         : plain && /^https?:\/\//i.test(next) && URL.canParse(next)
           ? new URL(next)
           : undefined;
-      // `/.//evil` is a path like any other until its dot is taken away.
+      // `/.//evil` becomes `//evil` when the dot segment is removed.
       if (!url || url.pathname.startsWith('//') || !isOurs(url, client)) {
         throw invalid({
           path: 'next',
-          problem: 'must be a path that begins with a single /, or an address of an allowed origin',
+          problem: 'must be a path that begins with a single /, or a URL of an allowed origin',
         });
       }
       return relative ? pathOf(url) : url.href;
@@ -60,10 +60,10 @@ export function createNextRule({
   };
 }
 
-/** Backslash, blank, controls, and what is not ASCII: an address has those escaped. */
+/** Backslash, space, control characters and non-ASCII characters, which must be escaped in a URL. */
 const FORBIDDEN = /[^\x21-\x5b\x5d-\x7e]/;
 
-/** This machine has many names. */
+/** All loopback names count as the same host. */
 function placeOf(address: string): string {
   const { protocol, port, origin } = new URL(address);
   return isLoopback(address) ? `${protocol}//localhost:${port}` : origin;

@@ -21,7 +21,9 @@ import { s } from '../../data-plane-agent/base/schema.js';
 import { checker } from '../../data-plane-agent/base/validation.js';
 import type { SsoProvider } from './sso-providers.js';
 
-/** One sign-in at a provider. All random, known to us and to the browser or the provider only. */
+/**
+ * The values of one sign-in at a provider. They are random, and known only to us and to the browser or the provider.
+ */
 export interface Handshake {
   readonly redirectUri: string;
   readonly state: string;
@@ -29,37 +31,32 @@ export interface Handshake {
   readonly codeVerifier: string;
 }
 
-/** Who the provider says it is, its signature, issuer, audience and nonce checked. */
+/** The authenticated user. Signature, issuer, audience and nonce have been checked. */
 export interface Assertion {
   readonly issuer: string;
   readonly subject: string;
-  /**
-   * What else is known: from the token, or, where that does not say of its email whether it is verified, from UserInfo.
-   */
+  /** The user's claims, from the ID token or, if that does not say whether its email is verified, from UserInfo. */
   profile(): Promise<Profile>;
 }
 
 export interface Profile {
-  /** In the form in which it is kept, and only when the provider says that it is verified. */
+  /** Normalised; set only if the provider says that it is verified. */
   readonly verifiedEmail: string | undefined;
   readonly name: string | undefined;
 }
 
 /**
- * OpenID Connect with one provider: authorization code with PKCE. Throws SSO_PROVIDER_UNREACHABLE where the provider
- * does not answer as one.
+ * OpenID Connect with one provider: authorization code with PKCE. Throws SSO_PROVIDER_UNREACHABLE if the provider is
+ * unreachable or returns invalid metadata.
  */
 export interface SsoProtocol {
-  /** Where to send the browser. */
+  /** The URL to redirect the browser to. */
   authorizationUrl(handshake: Handshake): Promise<string>;
-  /**
-   * `parameters` are those with which the browser came back. Throws SsoRefusal for whatever is not right about them, or
-   * about what the provider then says.
-   */
+  /** `parameters` are those of the callback. Throws SsoRefusal if they or the provider's tokens are invalid. */
   complete(handshake: Handshake, parameters: Readonly<Record<string, string>>): Promise<Assertion>;
 }
 
-/** The provider said no, or something that must not be believed. `reason` is a code for the audit. */
+/** The provider refused, or its response is invalid. `reason` is a code for the audit. */
 export class SsoRefusal extends Error {
   override readonly name = 'SsoRefusal';
 
@@ -82,7 +79,7 @@ export function createSsoProtocol({
 }): SsoProtocol {
   let known: { readonly at: number; readonly configuration: Promise<Configuration> } | undefined;
 
-  /** Discovered at first use, and again after a while; a failure is not remembered. */
+  /** Discovered on first use, and again after `FRESH_MS`; failures are not cached. */
   const configuration = async (): Promise<Configuration> => {
     const now = clock.now();
     if (!known || now - known.at > FRESH_MS) known = { at: now, configuration: discover(provider, outbound) };
@@ -129,11 +126,11 @@ export function createSsoProtocol({
         issuer: claims.iss,
         subject,
         profile: async () => {
-          const told = profileOf(claims);
-          const mayTellMore =
+          const claimed = profileOf(claims);
+          const hasUserInfo =
             claims['email_verified'] !== false && config.serverMetadata().userinfo_endpoint !== undefined;
-          if (told.verifiedEmail !== undefined || !mayTellMore) return told;
-          // All from one source: a verified flag of the one says nothing of the other's email.
+          if (claimed.verifiedEmail !== undefined || !hasUserInfo) return claimed;
+          // Both values from the same source: a verified flag in one does not apply to the email in the other.
           return profileOf(await judged(provider, fetchUserInfo(config, tokens.access_token, subject)));
         },
       };
@@ -141,7 +138,7 @@ export function createSsoProtocol({
   };
 }
 
-/** Providers change their keys often (the library asks for those itself), their addresses hardly ever. */
+/** Providers rotate keys often, which the library handles, but rarely change their endpoints. */
 const FRESH_MS = 3_600_000;
 
 async function discover(
@@ -149,8 +146,8 @@ async function discover(
   outbound: Outbound,
 ): Promise<Configuration> {
   const authentication = clientAuth === 'post' ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret);
-  // The library trusts a token that came over TLS; we check its signature all the same. http is the outbound guard's to
-  // refuse.
+  // The library trusts a token received over TLS; we also check its signature. The outbound guard decides whether http
+  // is allowed.
   const execute = [enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [allowInsecureRequests] : [])];
   return discovery(new URL(issuer), clientId, {}, authentication, { execute, [customFetch]: fetchThrough(outbound) });
 }
@@ -170,7 +167,7 @@ const fetchThrough =
     });
   };
 
-/** Tells a provider that cannot be reached from one that said no. */
+/** Distinguishes an unreachable provider from a refusal. */
 async function judged<T>(provider: SsoProvider, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -195,7 +192,7 @@ function causes(error: unknown): unknown[] {
   return found;
 }
 
-/** The provider's own code (`access_denied`), or the library's (`OAUTH_JWT_CLAIM_COMPARISON_FAILED`). */
+/** The provider's error code (`access_denied`), or the library's (`OAUTH_JWT_CLAIM_COMPARISON_FAILED`). */
 function reasonOf(error: unknown): string {
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError)
     return error.error.slice(0, 100);
@@ -204,7 +201,7 @@ function reasonOf(error: unknown): string {
 
 function profileOf(claims: Readonly<Record<string, unknown>>): Profile {
   const { email, email_verified: verified, name } = claims;
-  // Some providers write the flag as text.
+  // Some providers send the flag as a string.
   const isVerified = verified === true || verified === 'true';
   const checked = checkEmail(email);
   return {
@@ -213,5 +210,5 @@ function profileOf(claims: Readonly<Record<string, unknown>>): Profile {
   };
 }
 
-/** As of every other way in: what no invitation takes, no provider can assert. */
+/** The same check as for invitations. */
 const checkEmail = checker(s.email());

@@ -4,27 +4,27 @@ import { s } from '../../data-plane-agent/base/schema.js';
 import { checker } from '../../data-plane-agent/base/validation.js';
 import { OWNER } from '../tenants/roles.js';
 
-/** An OpenID Connect provider through which members may sign in. */
+/** An OpenID Connect provider for signing in. */
 export interface SsoProvider {
-  /** Part of its callback's address: `/auth/sso/<id>/callback`. */
+  /** Part of the callback URL: `/auth/sso/<id>/callback`. */
   readonly id: string;
   readonly name: string;
-  /** As its discovery document has it. */
+  /** As in its discovery document. */
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
   /** How the client secret is sent to the token endpoint. */
   readonly clientAuth: 'basic' | 'post';
-  /** `openid` among them. */
+  /** Includes `openid`. */
   readonly scopes: readonly string[];
   /**
-   * Slugs of the organisations that it signs in to, or `*` alone for all of them; `null` where it was not said, which
-   * is all as well.
+   * Slugs of the organisations that the provider serves, or `*` alone for all. `null` means not configured, which also
+   * serves all.
    */
   readonly tenants: readonly string[] | null;
   /**
-   * Lower-cased. Of which email domains strangers become members, where `autoProvisionRoleCode` is set, and members are
-   * known by their address; none is all.
+   * Lower-cased email domains for which the provider's verified addresses are trusted, to link members and, with
+   * `autoProvisionRoleCode`, to create them. An empty list allows all domains.
    */
   readonly allowedDomains: readonly string[];
   readonly autoProvisionRoleCode: string | null;
@@ -35,17 +35,16 @@ export const MAX_PROVIDERS = 5;
 const EVERY_TENANT = '*';
 
 /**
- * Whether the provider is one of the organisation's. To the others it is not there: it could say of anybody's address
- * that it is verified.
+ * Whether the provider serves the organisation. For others it does not exist: it could claim any address as verified.
  */
 export const signsInTo = ({ tenants }: Pick<SsoProvider, 'tenants'>, tenantSlug: string): boolean =>
   tenants === null || tenants.includes(EVERY_TENANT) || tenants.includes(tenantSlug);
 
-/** Whether the provider is believed about addresses of this domain. `email` is lower-cased. */
+/** Whether the provider's addresses of this domain are trusted. `email` is lower-cased. */
 export const vouchesFor = ({ allowedDomains }: Pick<SsoProvider, 'allowedDomains'>, email: string): boolean =>
   allowedDomains.length === 0 || allowedDomains.includes(email.slice(email.lastIndexOf('@') + 1));
 
-/** Ids of those of several providers of which nobody has said to which organisations they sign in. */
+/** Returns the ids of providers without configured organisations, if there are several providers. */
 export const withoutTenants = (providers: readonly SsoProvider[]): string[] =>
   providers.length > 1 ? providers.filter(({ tenants }) => tenants === null).map(({ id }) => id) : [];
 
@@ -64,7 +63,8 @@ const Written = s.object({
 const List = checker(s.object({ providers: s.list(Written, MAX_PROVIDERS) }));
 
 /**
- * The value of `SSO_PROVIDERS`. A problem names the provider by its place and shows no value, which might be a secret.
+ * Parses the value of `SSO_PROVIDERS`. A problem names the provider by its index and contains no value, since a value
+ * might be a secret.
  */
 export function parseSsoProviders(value: unknown): Parsed<readonly SsoProvider[]> {
   if (!Array.isArray(value)) return { ok: false, problem: 'must be a list of providers' };
@@ -99,14 +99,13 @@ function faultsOf(
   const address = URL.canParse(issuer) ? new URL(issuer) : undefined;
   const plain = address !== undefined && address.search === '' && address.hash === '' && address.username === '';
   const faults: string[] = [];
-  if (before.some((other) => other.id === id)) faults.push('id is that of another provider');
+  if (before.some((other) => other.id === id)) faults.push('id is already used by another provider');
   if (!plain || !(address.protocol === 'https:' || (address.protocol === 'http:' && isLoopback(issuer))))
-    faults.push('issuer must be an https address, or http on this machine, without query and fragment');
-  if (autoProvisionRoleCode === OWNER)
-    faults.push('autoProvisionRoleCode must not be owner: nobody becomes owner by signing in');
-  // Anybody can have an account at a public provider: without a list everybody would be let in.
+    faults.push('issuer must be an https URL, or an http URL on this machine, without query and fragment');
+  if (autoProvisionRoleCode === OWNER) faults.push('autoProvisionRoleCode must not be owner');
+  // Anyone can have an account at a public provider: without a list, all of its users would be admitted.
   if (autoProvisionRoleCode !== null && allowedDomains.length === 0)
-    faults.push('allowedDomains must name whom autoProvisionRoleCode lets in');
+    faults.push('allowedDomains is required with autoProvisionRoleCode');
   if (tenants !== null && (tenants.length === 0 || (tenants.includes(EVERY_TENANT) && tenants.length > 1)))
     faults.push('tenants must be slugs of organisations, or "*" alone');
   return faults;

@@ -12,7 +12,7 @@ import { SessionStore, type SessionRecord } from '../store/sessions.js';
 import { SsoCodeStore, SsoFlowStore, SsoIdentityStore, type SsoCode, type SsoFlow } from '../store/sso.js';
 import { TenantStore } from '../store/tenants.js';
 import type { Changes } from '../access/changes.js';
-import { actorOf, stranger } from '../access/actor.js';
+import { actorOf, anonymousActor } from '../access/actor.js';
 import { addressKey } from './limits.js';
 import type { SessionIssue } from './session-issue.js';
 import type { TokenPair } from './auth.schemas.js';
@@ -23,21 +23,20 @@ import { signsInTo, type SsoProvider } from './sso-providers.js';
 import { isActiveAccount } from '../access/session-policy.js';
 
 /**
- * Signing in at a provider of OpenID Connect. An unknown provider is NOT_FOUND; one that does not answer
- * SSO_PROVIDER_UNREACHABLE.
+ * Sign-in at an OpenID Connect provider. An unknown provider is NOT_FOUND, an unreachable one SSO_PROVIDER_UNREACHABLE.
  */
 export interface Sso {
-  /** All of them, of whichever organisations: the list is public, and tells nothing of who they sign in. */
+  /** All providers of the installation: the list is public and does not reveal which organisations they serve. */
   readonly providers: readonly { readonly id: string; readonly name: string }[];
   /**
-   * In which a browser carries what it is known by. Over https its name has browsers refuse one that another host of
-   * the domain, or a page without TLS, would set: with it that one's own code could be pushed on somebody, who would
-   * then go on in a stranger's session.
+   * The cookie that identifies the browser. Over https its name has the `__Host-` prefix, so that neither another host
+   * of the domain nor a page without TLS can set it: an attacker could otherwise make a victim continue in the
+   * attacker's session.
    */
   readonly cookie: { readonly name: string; readonly path: string };
   /**
-   * Begins. `browser` goes into a cookie and must come back with the callback, and with the exchange. Throws NOT_FOUND
-   * for an unknown tenant and for a provider that does not sign in to it, INVALID_INPUT for a `next` that is not ours.
+   * Starts a sign-in. `browser` is the value of the cookie that the callback and the exchange require. Throws NOT_FOUND
+   * for an unknown tenant and for a provider that does not serve it, INVALID_INPUT for a `next` that is not allowed.
    */
   start(
     wish: {
@@ -49,10 +48,9 @@ export interface Sso {
     request: RequestInfo,
   ): Promise<{ readonly location: string; readonly browser: string }>;
   /**
-   * The browser is back. Answers where it goes on: to its `next`, with `code`, or with `error`: `not_a_member`,
-   * `access_denied` (the provider's user said no) or `sso_failed`; and what its cookie is to be from now on, for so
-   * long as the code is good, where it needs one. Throws TOKEN_INVALID for a state that is unknown, used, over, or
-   * another browser's or provider's.
+   * Handles the redirect from the provider. Returns the `next` URL with `code`, or with `error`: `not_a_member`,
+   * `access_denied` (the user refused) or `sso_failed`; and the value of the cookie for the lifetime of the code, if it
+   * needs one. Throws TOKEN_INVALID for a state that is unknown, used, expired, or of another browser or provider.
    */
   callback(
     came: {
@@ -63,9 +61,9 @@ export interface Sso {
     request: RequestInfo,
   ): Promise<{ readonly location: string; readonly browser: string | undefined }>;
   /**
-   * Gives tokens for a code, once, to the browser that began or to the program that the code was sent to. Throws
-   * TOKEN_INVALID for a code that is bad or over, for one that somebody else brings, which uses it up, and for one that
-   * was used, whose session it ends.
+   * Exchanges a code for tokens, once, for the browser that started the sign-in or the program that received the code.
+   * Throws TOKEN_INVALID for an invalid or expired code, for a code sent by another client, which invalidates it, and
+   * for a used code, which ends its session.
    */
   exchange(
     came: { readonly code: string; readonly browser: string | undefined },
@@ -73,9 +71,9 @@ export interface Sso {
   ): Promise<TokenPair>;
 }
 
-/** How long one may be at the provider, in milliseconds: the cookie's lifetime too. */
+/** The lifetime of a sign-in and its cookie, in milliseconds. */
 export const FLOW_MS = 10 * 60_000;
-/** How long a code is good, in milliseconds: from the callback on the cookie's lifetime too. */
+/** The lifetime of a code and, after the callback, of the cookie, in milliseconds. */
 export const CODE_MS = 2 * 60_000;
 
 export function createSso({
@@ -117,7 +115,7 @@ export function createSso({
   };
   const redirectUriOf = (id: string): string => `${ownOrigin}/api/v1/auth/sso/${id}/callback`;
 
-  /** Uses the state up. What is wrong with it is audited and not told. */
+  /** Invalidates the state. Its fault is audited but not revealed. */
   const takeFlow = (came: Parameters<Sso['callback']>[0], request: RequestInfo): Promise<SsoFlow | undefined> =>
     database.write(scope, async (tx) => {
       const at = clock.now();
@@ -128,7 +126,7 @@ export function createSso({
       return undefined;
     });
 
-  /** Which member it is, and a code for him; or where to go with which error. */
+  /** Finds the member and creates a code, or returns the error. */
   const admitBy = async (
     assertion: Assertion,
     { flow, provider, request }: { flow: SsoFlow; provider: SsoProvider; request: RequestInfo },
@@ -136,7 +134,7 @@ export function createSso({
     const { tenantId } = flow;
     const isLinked =
       (await database.read(scope, (tx) => new SsoIdentityStore(tx, tenantId).memberOf(assertion))) !== undefined;
-    // Asks the provider once more, perhaps, so it is outside the transaction.
+    // Outside the transaction, because it may call the provider.
     const profile = isLinked ? undefined : await assertion.profile();
     const code = randomToken(32);
     const admission = await database.write(scope, async (tx) => {
@@ -162,7 +160,7 @@ export function createSso({
       return found;
     });
     if ('refused' in admission) return { error: 'not_a_member' };
-    if (admission.isNew) changes.tell({ kind: 'member', tenantId, memberId: admission.member.id });
+    if (admission.isNew) changes.notify({ kind: 'member', tenantId, memberId: admission.member.id });
     return { code };
   };
 
@@ -191,12 +189,12 @@ export function createSso({
       });
       return { revoked: sessionId };
     }
-    const fault = bringerFault(code, { browser, origin: request.origin });
+    const fault = senderFault(code, { browser, origin: request.origin });
     if (fault !== undefined) {
       await new AuditStore(tx).append({
         tenantId: code.tenantId,
         at,
-        actor: stranger(request),
+        actor: anonymousActor(request),
         action: 'sso_refused',
         recordKind: 'member',
         recordId: code.memberId,
@@ -280,19 +278,19 @@ export function createSso({
     },
 
     exchange: async ({ code, browser }, request) => {
-      // Answered, not thrown: the end of a session whose code was stolen must be committed.
+      // Returned instead of thrown, because ending the session of a stolen code must be committed.
       const outcome = await database.write(scope, (tx) => open(tx, { codeHash: sha256Hex(code), browser, request }));
-      if ('revoked' in outcome) changes.tell({ kind: 'session', sessionId: outcome.revoked });
+      if ('revoked' in outcome) changes.notify({ kind: 'session', sessionId: outcome.revoked });
       if (!('session' in outcome)) throw fail('TOKEN_INVALID', {});
       return issue.tokensOf(outcome.session, outcome.member);
     },
   };
 }
 
-/** For so long after its end a code's second use is recognised. */
+/** How long after its expiry the reuse of a code is detected. */
 const REMEMBERED_MS = 24 * 3_600_000;
 
-/** The path takes in the exchange, after which the cookie is worth nothing and soon gone. */
+/** The path includes the exchange, after which the cookie is useless and soon expires. */
 const COOKIE = { name: 'service_tenant_sso', path: '/api/v1/auth/sso' } as const;
 
 type Secrets = Pick<Handshake, 'nonce' | 'codeVerifier'>;
@@ -306,8 +304,8 @@ const contextOf = ({ tenantId, stateHash }: Pick<SsoFlow, 'tenantId' | 'stateHas
   `sso_flows.secrets_sealed.${tenantId}.${stateHash}`;
 
 /**
- * Another provider's answer to our question is the mix-up attack; another browser's, somebody else's sign-in pushed on
- * this one.
+ * An answer of another provider is a mix-up attack; an answer in another browser is an attempt to sign it in to someone
+ * else's account.
  */
 function faultOf(
   flow: SsoFlow,
@@ -319,10 +317,10 @@ function faultOf(
 }
 
 /**
- * Who brings another's code has stolen it, or has it from somebody who wants them to go on under that one's name: a
- * page that is told a program's code too.
+ * A client that sends the code of another client has stolen it, or was given it to continue in someone else's session.
+ * This includes a web page with a program's code.
  */
-function bringerFault(
+function senderFault(
   { boundTo, browserHash }: SsoCode,
   { browser, origin }: { browser: string | undefined; origin: string | undefined },
 ): string | undefined {

@@ -5,9 +5,7 @@ import { fail } from '../../data-plane-agent/base/failures.js';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
 import type { SigningKeys } from './keys.js';
 
-/**
- * Whose token it is. The server trusts nothing else that a token says: role, scope and state are read from the session.
- */
+/** The holder of a token. The server trusts no other claims: role, scope and status are read from the session. */
 export interface TokenHolder {
   readonly tenantId: string;
   readonly memberId: string;
@@ -15,17 +13,17 @@ export interface TokenHolder {
 }
 
 /**
- * Signs and verifies the two kinds of tokens. Verifying throws UNAUTHENTICATED for everything but a valid, unexpired
- * token of the kind.
+ * Signs and verifies access and refresh tokens. Verifying throws UNAUTHENTICATED unless the token is valid, unexpired
+ * and of the right kind.
  */
 export interface Tokens {
-  /** Role and scope are in it for the client to read. */
+  /** Role and scope are included for the client only. */
   signAccess(
     token: TokenHolder & { readonly roleCode: string; readonly subjectScope: readonly string[] | null },
   ): Promise<string>;
   /**
-   * The same values give the same token, but for a change of the signing key: that is how a lost answer is given again.
-   * Times in milliseconds.
+   * Equal values give an equal token, unless the signing key has changed, so that a lost answer can be repeated. Times
+   * in milliseconds.
    */
   signRefresh(
     token: TokenHolder & { readonly generation: number; readonly issuedAt: number; readonly expiresAt: number },
@@ -69,8 +67,7 @@ export function createTokens({
   ): Promise<JWTPayload> => {
     if (token.length > MAX_LENGTH) throw fail('UNAUTHENTICATED', {});
     try {
-      // Algorithm, type, audience and the claims that must be there are all named: what is not asked for is not
-      // checked.
+      // Algorithm, type, audience and required claims are all given, because the library checks only what is given.
       const { payload } = await jwtVerify(token, ({ kid }) => verifierOf(kid), {
         algorithms: [ALGORITHM],
         typ,
@@ -90,8 +87,7 @@ export function createTokens({
     return key;
   };
 
-  // A client sends one access token hundreds of times; a signature costs more to check than all else that a small read
-  // does.
+  // Clients send the same access token many times, and verifying a signature costs more than the rest of a small read.
   const verified = new LRUCache<string, { readonly holder: TokenHolder; readonly expiresAt: number }>({ max: 10_000 });
 
   return {
@@ -129,7 +125,7 @@ const ACCESS = 'at+jwt';
 const REFRESH = 'rt+jwt';
 const SCOPE = 'tenant';
 const COMMON_CLAIMS = ['iss', 'aud', 'sub', 'sid', 'tenantId', 'scope', 'iat', 'exp', 'jti'];
-/** No header can be longer, and no body's token need be. */
+/** Longer than any token that a request can contain. */
 const MAX_LENGTH = 60_000;
 
 const seconds = (ms: number): number => Math.floor(ms / 1_000);
@@ -141,7 +137,7 @@ function holderOf({ sub, sid, tenantId, scope }: JWTPayload): TokenHolder {
 
 const isIdText = (value: unknown): value is string => typeof value === 'string' && isId(value);
 
-/** What is wrong with the token, as against a database that does not answer. */
+/** Whether the token is invalid, as opposed to a failure to read the keys. */
 const isTokenError = (error: unknown): boolean =>
   typeof error === 'object' &&
   error !== null &&

@@ -1,7 +1,7 @@
 import { fail, isFailure } from '../../data-plane-agent/base/failures.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { meets, needText, type Feature } from '../access/permissions.js';
-import { isAsking, type Principal } from '../access/principal.js';
+import { setPrincipal, type Principal } from '../access/principal.js';
 import type { Endpoint } from './endpoint.js';
 import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
 import type { RateLimit } from './rate-limit.js';
@@ -52,13 +52,13 @@ export function admission(
   };
   const stillIn: Admission['stillIn'] = async (ctx, began) => {
     const principal = await authenticator.again(began);
-    isAsking(ctx.state.exchange, principal);
+    setPrincipal(ctx.state.exchange, principal);
     return check(principal);
   };
   return {
     enter: async (ctx) => {
       const principal = await identify(ctx, { authenticator, limit });
-      isAsking(ctx.state.exchange, principal);
+      setPrincipal(ctx.state.exchange, principal);
       await limit?.session(ctx, principal.sessionId);
       return check(principal);
     },

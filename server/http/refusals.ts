@@ -1,5 +1,5 @@
 import { FAILURES, isFailure, type Failure } from '../../data-plane-agent/base/failures.js';
-import { askerOf } from '../access/principal.js';
+import { principalOf } from '../access/principal.js';
 import type { Refusal } from '../access/refusal.js';
 import type { HttpMiddleware } from '../../data-plane-agent/base/http/exchange.js';
 import { isProblem } from '../../data-plane-agent/base/http/problems.js';
@@ -16,7 +16,7 @@ export function recordRefusals(record: (refusal: Refusal) => Promise<void>): Htt
       const why = reasonOf(error);
       const { info: request, route = '' } = ctx.state.exchange;
       if (why)
-        await record({ principal: askerOf(ctx.state.exchange), request, route: `${ctx.method} ${route}`, ...why });
+        await record({ principal: principalOf(ctx.state.exchange), request, route: `${ctx.method} ${route}`, ...why });
       throw error;
     }
   };

@@ -68,7 +68,7 @@ export function createChange({
         });
       return answer;
     });
-    changes.tell({ kind: 'tenant', tenantId });
+    changes.notify({ kind: 'tenant', tenantId });
     return result;
   };
 }

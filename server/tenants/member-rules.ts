@@ -107,7 +107,7 @@ export async function checkScope(
   if (subjectScope.length > MAX_SCOPE)
     throw invalid({ path: 'subjectScope', problem: `must have at most ${MAX_SCOPE} items` });
   const known = new Set((await new SubjectStore(tx, tenantId).all()).map(({ id }) => id));
-  const stranger = subjectScope.findIndex((id) => !known.has(id));
-  if (stranger >= 0)
-    throw fail('REFERENCE_INVALID', { field: `subjectScope[${stranger}]`, value: subjectScope[stranger] ?? '' });
+  const unknown = subjectScope.findIndex((id) => !known.has(id));
+  if (unknown >= 0)
+    throw fail('REFERENCE_INVALID', { field: `subjectScope[${unknown}]`, value: subjectScope[unknown] ?? '' });
 }

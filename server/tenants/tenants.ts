@@ -51,7 +51,7 @@ export interface Tenants {
   ): Promise<Settings>;
   bootstrapSteps(tenantId: string): Promise<Readonly<Record<BootstrapStep, boolean>>>;
   /** Plan and suspension: an operator's, not an administrator's. */
-  readonly standing: TenantOperator;
+  readonly operator: TenantOperator;
   readonly members: Members;
   readonly subjects: Subjects;
   readonly roles: Roles;
@@ -112,7 +112,7 @@ export function createTenants(options: TenantsOptions): Tenants {
 
     bootstrapSteps: (tenantId) => database.read({ tenantId: null }, (tx) => bootstrapSteps(tx, { tenantId, linked })),
 
-    standing: createTenantOperator({ database, clock, changes }),
+    operator: createTenantOperator({ database, clock, changes }),
     members: createMembers({ database, passwords, change, mail, waysIn }),
     subjects: createSubjects({ database, change, removeClosed }),
     roles: createRoles({ database, change, mail, waysIn }),

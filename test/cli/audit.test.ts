@@ -117,7 +117,7 @@ describe('duebook audit', () => {
     ).to.deep.equal([{ tenant: 'acme', kind: 'changed', eventId: id }]);
     expect((await inProcess(['audit', 'verify'])).stdout)
       .to.contain(`FAIL  platform acme`)
-      .and.to.contain(`event ${id} at position 2 is not what it was`);
+      .and.to.contain(`event ${id} at position 2 was changed after it was chained`);
   });
 
   it('finds a removed event and a tail that was cut off, in contract data too', async () => {

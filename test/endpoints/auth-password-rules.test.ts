@@ -166,7 +166,7 @@ describe('PASSWORD_RULES', () => {
     const result = readServerConfig({});
     expect(result.ok && result.values.passwordRules).to.equal('on');
     expect(warned({ NODE_ENV: 'production', PASSWORD_RULES: 'off' })).to.deep.equal([
-      'is off: members may choose the passwords that are tried first',
+      'is off: members may choose passwords that are easy to guess',
     ]);
     for (const env of [{ NODE_ENV: 'production' }, { PASSWORD_RULES: 'off' }]) expect(warned(env)).to.deep.equal([]);
     expect(readServerConfig({ PASSWORD_RULES: 'maybe' }).ok).to.equal(false);

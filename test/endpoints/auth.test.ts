@@ -275,7 +275,7 @@ describe('accounts and sessions', () => {
         const made = await makeTenant(identity, { planCode: 'free' });
         const { client } = await signIn(app.client, { ...made, member: made.owner });
         await client.get('/auth/me');
-        await identity.tenants.standing.setPlan({ slug: made.tenant.slug, planCode: 'pro' }, OPERATOR);
+        await identity.tenants.operator.setPlan({ slug: made.tenant.slug, planCode: 'pro' }, OPERATOR);
         await identity.tenants.updateSettings(
           { tenantId: made.tenant.id, settings: { timezone: 'Asia/Shanghai', reminderLeadDays: 14 } },
           OPERATOR,

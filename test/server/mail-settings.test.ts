@@ -39,10 +39,10 @@ describe('the settings of mail and bot challenge', () => {
 
   it('ask for a sender beside a mail server, and for a secret beside a provider', () => {
     expect(faultsOf({ SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: 'a@example.com' })).to.deep.equal([]);
-    expect(faultsOf({ SMTP_URL: 'smtp://mail.example.com' })).to.deep.equal(['MAIL_FROM is required beside SMTP_URL']);
+    expect(faultsOf({ SMTP_URL: 'smtp://mail.example.com' })).to.deep.equal(['MAIL_FROM is required with SMTP_URL']);
     expect(faultsOf({ SMTP_URL: 'https://mail.example.com', MAIL_FROM: 'a@example.com' })).to.have.length(1);
     expect(faultsOf({ BOT_CHALLENGE_PROVIDER: 'turnstile' })).to.deep.equal([
-      'BOT_CHALLENGE_SECRET is required beside BOT_CHALLENGE_PROVIDER',
+      'BOT_CHALLENGE_SECRET is required with BOT_CHALLENGE_PROVIDER',
     ]);
     expect(faultsOf({ BOT_CHALLENGE_PROVIDER: 'hcaptcha', BOT_CHALLENGE_SECRET: 'x' })).to.deep.equal([]);
     expect(faultsOf({ BOT_CHALLENGE_PROVIDER: 'none' })).to.deep.equal([]);

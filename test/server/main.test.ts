@@ -73,7 +73,7 @@ describe('duebook-server', function () {
     const [code] = (await once(child, 'close')) as [number];
     expect(code).to.equal(78);
     expect(said.join('')).to.equal(
-      'The configuration has a fault:\n  SSO_PROVIDERS has several providers, and no tenants of one of them (second): name the organisations that it signs in to, or "*" alone for all\n',
+      'The configuration has a fault:\n  SSO_PROVIDERS has several providers, and one of them has no tenants (second): list the organisations that it serves, or "*" alone for all\n',
     );
   });
 

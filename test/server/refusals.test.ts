@@ -4,7 +4,7 @@ import { migrate } from '../../data-plane-agent/base/database/migrator.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { createLog } from '../../data-plane-agent/base/log.js';
 import { createRefusals, type Refusals } from '../../server/audit/refusals.js';
-import { createTellRepeats } from '../../server/audit/repeats.js';
+import { createRecordRepeats } from '../../server/audit/repeats.js';
 import type { Principal } from '../../server/access/principal.js';
 import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
 import { fakeClock, type FakeClock } from '../support/clock.js';
@@ -58,7 +58,7 @@ forEachDatabase((_kind, fresh) => {
       ).map((row) => JSON.parse(String(row['changes'])) as Record<string, unknown>);
     const endHour = async () => {
       clock.advance(HOUR_MS + 10 * 60_000);
-      await createTellRepeats({ database, clock })();
+      await createRecordRepeats({ database, clock })();
     };
 
     it('are counted over all processes, and told as one number', async () => {

@@ -87,7 +87,7 @@ describe('the composed service', () => {
         '/auth/register',
         owner('hybrid'),
       );
-      await server.services.tenants.standing.setPlan(
+      await server.services.tenants.operator.setPlan(
         { slug: 'hybrid', planCode: 'enterprise' },
         { kind: 'cli', id: null, name: 'test', requestId: 'test', ip: null },
       );

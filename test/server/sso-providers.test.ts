@@ -87,7 +87,7 @@ describe('the providers of single sign-on', () => {
       expect(found, name).to.have.length(1);
       expect(found[0]).to.contain(`${name} `);
     }
-    expect(faults(written, written)[0]).to.contain('providers[1].id is that of another provider');
+    expect(faults(written, written)[0]).to.contain('providers[1].id is already used by another provider');
   });
 
   it('may be on this machine over http, but not in production', () => {
@@ -108,10 +108,10 @@ describe('the providers of single sign-on', () => {
         .warnings.filter(({ name }) => name === 'SSO_PROVIDERS')
         .map(({ problem }) => problem);
     expect(faultsOf(JSON.stringify([bound, silent, everywhere]), production)).to.deep.equal([
-      'SSO_PROVIDERS has several providers, and no tenants of one of them (second): name the organisations that it signs in to, or "*" alone for all',
+      'SSO_PROVIDERS has several providers, and one of them has no tenants (second): list the organisations that it serves, or "*" alone for all',
     ]);
     expect(warningsOf({}, bound, silent, everywhere)).to.deep.equal([
-      'has several providers, and no tenants of one of them (second): it may sign in anybody, of every organisation; in production that is refused',
+      'has several providers, and one of them has no tenants (second): it serves every organisation; in production this is refused',
     ]);
     for (const env of [production, {}]) {
       expect(faultsOf(JSON.stringify([bound, everywhere]), env)).to.deep.equal([]);

@@ -236,7 +236,7 @@ describe('tenants', () => {
         { tenantId: made.tenant.id, memberId: member.id, roleCode: 'sales' },
         OPERATOR,
       );
-      await identity.tenants.standing.setPlan({ slug: made.tenant.slug, planCode: 'pro' }, OPERATOR);
+      await identity.tenants.operator.setPlan({ slug: made.tenant.slug, planCode: 'pro' }, OPERATOR);
       const rows = await identity.database.read({ tenantId: null }, (tx) =>
         tx.all('SELECT action, actor_name, changes FROM audit_log WHERE tenant_id = ? ORDER BY id', [made.tenant.id]),
       );
