@@ -10,11 +10,11 @@ import { recordRefusals } from './http/refusals.js';
 export interface AppOptions extends Omit<HttpAppOptions, 'isTransient' | 'watch'> {
   readonly endpoints: Endpoints;
   readonly api: Api;
-  /** Puts a 403 into the audit. */
+  /** Records a 403 in the audit. */
   readonly recordRefusal: (refusal: Refusal) => Promise<void>;
 }
 
-/** The HTTP side of the service: the endpoints, after the pages and what else is served beside them. */
+/** The HTTP application: the pages and other routes, then the endpoints. */
 export const createApp = ({ endpoints, api, recordRefusal, routes, ...options }: AppOptions): Koa<HttpState> =>
   createHttpApp({
     ...options,

@@ -41,15 +41,15 @@ import { sealTargets } from './tenants/sealed-targets.js';
 export interface ComposeOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** What the process holds of memory, in bytes: a document that blows it up is given up on. Without it none is. */
+  /** Resident memory of the process, in bytes, to abort documents that use too much. Without it none is aborted. */
   readonly residentBytes?: (() => number) | undefined;
-  /** Whether the process takes requests: not while it starts, nor while it drains. */
+  /** Whether the process accepts requests: not during startup and draining. */
   readonly accepting?: () => boolean;
-  /** For tests: an answer that is not as declared is a fault. */
+  /** For tests: an answer that does not match its declaration is an error. */
   readonly checkAnswers?: boolean;
-  /** For tests that count the hashing. */
+  /** For tests that count hash calls. */
   readonly argon2?: Argon2 | undefined;
-  /** For tests: hosts the data plane elsewhere and puts a wire between. */
+  /** For tests: hosts the data plane elsewhere and calls it over a connection. */
   readonly host?: Host | undefined;
 }
 
@@ -57,12 +57,12 @@ export interface Composed {
   readonly app: Koa<HttpState>;
   readonly services: Services;
   readonly foundation: Foundation;
-  /** Not started: `serve` does. */
+  /** Not started yet: `serve` starts them. */
   readonly schedules: Schedules;
   close(): Promise<void>;
 }
 
-/** Puts the product together. Nothing else knows how its parts are made. */
+/** Composes all parts of the product. No other module knows how they are created. */
 export async function compose(
   config: Config,
   { clock, log, residentBytes = () => 0, accepting = () => true, checkAnswers = false, argon2, host }: ComposeOptions,
@@ -71,8 +71,8 @@ export async function compose(
   const { platform, hosted, dataPlanes } = foundation;
   try {
     const sealed = await sealTargets(platform, config.keyRing);
-    if (sealed > 0) log.info({ sealed }, 'addresses of notification channels were sealed');
-    // Without an agent that has joined there is nothing that could be down.
+    if (sealed > 0) log.info({ sealed }, 'plain-text targets of notification channels were encrypted');
+    // Without a hosted database, none can be down.
     const tenantDb = hosted?.probes.database ?? (() => Promise.resolve(true));
     const health = createHealth({
       edition: config.edition,

@@ -11,7 +11,7 @@ export type LoadedConfig =
     }
   | { readonly ok: false; readonly faults: readonly Fault[]; readonly warnings: readonly Fault[] };
 
-/** The configuration of a program that runs: outside production an installation without keys makes its own. */
+/** The configuration of a running program: outside production, missing secret keys are generated. */
 export function loadServerConfig(env: NodeJS.ProcessEnv): LoadedConfig {
   const first = readServerConfig(env);
   const own = first.ok && !first.values.keyRing ? keysIn(first.values.dataDir) : undefined;
@@ -29,8 +29,8 @@ export function loadServerConfig(env: NodeJS.ProcessEnv): LoadedConfig {
 }
 
 /**
- * The installation's own keys, or what is wrong with the folder that they are kept in: that is a wrong setting, not a
- * fault of ours.
+ * Returns the installation's generated keys, or the problem with the data folder, which is a wrong setting and not an
+ * internal error.
  */
 function keysIn(dataDir: string): string | Fault {
   try {

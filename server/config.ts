@@ -36,10 +36,10 @@ import { smtpEncryption } from './notifications/smtp-encryption.js';
 import { parseSsoProviders, withoutTenants } from './auth/sso-providers.js';
 import { parsePlanCatalog, type PlanCatalog } from './access/plans.js';
 
-/** A port at fault is one fault, not two. */
+/** An invalid port is reported for PORT only. */
 const localAddress = ({ textOf }: DefaultContext): string =>
   `http://localhost:${/^\d{1,5}$/.exec(textOf('PORT') ?? '')?.[0] ?? ''}`;
-/** An address at fault is its own fault, and not also that of what follows from it. */
+/** An invalid URL is reported for PUBLIC_URL only, not for settings derived from it. */
 const publicAddress = ({ textOf }: DefaultContext): URL | undefined => {
   const given = textOf('PUBLIC_URL') ?? '';
   const parsed = URL.canParse(given) ? new URL(given) : undefined;
@@ -47,11 +47,11 @@ const publicAddress = ({ textOf }: DefaultContext): URL | undefined => {
 };
 const production = (context: DefaultContext) => context.production;
 
-/** Every setting of the server. What `duebook config` shows and the documentation lists comes from here. */
+/** All settings of the server. `duebook config` and the documentation are generated from this list. */
 export const SETTINGS = {
   edition: setting({
     name: 'EDITION',
-    about: 'How the product is run: it decides where data planes are and what plans give.',
+    about: 'How the product is operated: it determines where data planes run and which features plans include.',
     kind: oneOf(...EDITIONS),
     default: 'self_hosted',
   }),
@@ -59,7 +59,7 @@ export const SETTINGS = {
   port: PROCESS_SETTINGS.port,
   publicUrl: setting({
     name: 'PUBLIC_URL',
-    about: 'Where users reach the service: links, cookies and the issuer of tokens.',
+    about: 'The URL of the service for users: used in links, cookies and as the issuer of tokens.',
     kind: origin(),
     default: localAddress,
   }),
@@ -98,125 +98,122 @@ export const SETTINGS = {
   mfaEmailFallback: setting({
     name: 'MFA_EMAIL_FALLBACK',
     about:
-      'For whom a code by mail may stand in for the authenticator at a sign-in: all, members (not roles with admin (edit)), or off. Not for 24 hours after a password reset or a change of address.',
+      'Who may sign in with a code sent by mail instead of the authenticator: all, members (not roles with admin (edit)), or off. Never within 24 hours of a password reset or an email change.',
     kind: oneOf(...EMAIL_FALLBACKS),
     default: (context) => (production(context) ? 'members' : 'all'),
   }),
   passwordRules: setting({
     name: 'PASSWORD_RULES',
     about:
-      "Whether new passwords are refused that are common, known from breaches, or made of the email or the organisation's slug.",
+      "Whether to refuse new passwords that are common, known from breaches, or contain the email name or the organisation's slug.",
     kind: oneOf('on', 'off'),
     default: 'on',
   }),
   loginFailuresPerAccount: setting({
     name: 'LOGIN_FAILURES_PER_ACCOUNT',
-    about: 'Failed sign-ins of one account before it is locked for a while; 0 is no limit.',
+    about: 'Failed sign-ins of an account before it is locked temporarily; 0 means no limit.',
     kind: integer({ min: 0, max: 1_000_000 }),
     default: 10,
   }),
   loginFailuresPerIp: setting({
     name: 'LOGIN_FAILURES_PER_IP',
-    about: 'Failed sign-ins from one address in 15 minutes; 0 is no limit.',
+    about: 'Failed sign-ins from one IP address in 15 minutes before it is locked; 0 means no limit.',
     kind: integer({ min: 0, max: 1_000_000 }),
     default: 100,
   }),
   loginResolvesPerMinute: setting({
     name: 'LOGIN_RESOLVES_PER_MINUTE',
-    about:
-      'How often one address may ask in a minute to which organisations an email belongs; 0 switches the question off.',
+    about: 'Lookups of the organisations of an email address per minute and IP address; 0 disables the lookup.',
     kind: integer({ min: 0, max: 1_000_000 }),
     default: 120,
   }),
   rateLimitPerMinute: setting({
     name: 'RATE_LIMIT_PER_MINUTE',
-    about: 'Requests a minute of one session, or of one address that is not signed in; 0 is no limit.',
+    about: 'Requests per minute of a session, or of an IP address without a session; 0 means no limit.',
     kind: integer({ min: 0, max: 10_000_000 }),
     default: 0,
   }),
   corsOrigins: setting({
     name: 'CORS_ORIGINS',
-    about: 'Origins whose pages may read answers, comma-separated.',
+    about: 'Origins whose pages may read API answers, comma-separated.',
     kind: origins(),
     default: '',
   }),
   trustProxy: setting({
     name: 'TRUST_PROXY',
-    about: 'How many proxies in front are yours, whose X-Forwarded-For counts.',
+    about: 'The number of your own proxies in front of the service, whose X-Forwarded-For is trusted.',
     kind: integer({ min: 0, max: 16 }),
     default: 0,
   }),
   productName: setting({
     name: 'PRODUCT_NAME',
-    about: 'What the service calls itself.',
+    about: 'The name of the service in pages and mails.',
     kind: text({ max: 80 }),
     default: 'Duebook',
   }),
   planCatalog: setting({
     name: 'PLAN_CATALOG',
-    about: 'What each plan has, as JSON; PLAN_CATALOG_FILE reads it from a file.',
+    about: 'The features of each plan, as JSON; PLAN_CATALOG_FILE reads it from a file.',
     kind: planCatalog(),
   }),
   smtpUrl: setting({
     name: 'SMTP_URL',
     about:
-      'Mail server, as smtp://user:password@host:587 or smtps://…; without it no mail is sent, and the audit log says so. Off this machine smtp:// needs STARTTLS, unless ?requireTLS=false stands behind it.',
+      'Mail server, as smtp://user:password@host:587 or smtps://…; without it no mail is sent, and the audit log says so. To another machine, smtp:// requires STARTTLS unless the URL ends with ?requireTLS=false.',
     kind: url({ protocols: ['smtp', 'smtps'] }),
     secret: true,
   }),
   mailFrom: setting({
     name: 'MAIL_FROM',
-    about: 'Sender of mail, as name <address>; needed beside SMTP_URL.',
+    about: 'Sender of mail, as name <address>; required with SMTP_URL.',
     kind: mailAddress(),
   }),
   botChallengeProvider: setting({
     name: 'BOT_CHALLENGE_PROVIDER',
-    about: 'Who tells people from bots where anybody may knock: registration, sign-in, invitations, password reset.',
+    about: 'Provider of the bot challenge for public endpoints: registration, sign-in, invitations, password reset.',
     kind: oneOf(...CHALLENGE_PROVIDERS),
     default: 'none',
   }),
   botChallengeSecret: setting({
     name: 'BOT_CHALLENGE_SECRET',
-    about: "The provider's secret for this installation; needed beside BOT_CHALLENGE_PROVIDER.",
+    about: "The provider's secret for this installation; required with BOT_CHALLENGE_PROVIDER.",
     kind: text({ max: 500 }),
     secret: true,
   }),
   botChallengeVerifyUrl: setting({
     name: 'BOT_CHALLENGE_VERIFY_URL',
-    about: "Where tokens are verified; the provider's own address unless set.",
+    about: "URL to verify tokens; defaults to the provider's URL.",
     kind: url({ protocols: ['http', 'https'] }),
   }),
   botChallengeHostnames: setting({
     name: 'BOT_CHALLENGE_HOSTNAMES',
-    about:
-      'Hosts on whose pages the challenge must have been passed, comma-separated; empty leaves that to the provider.',
+    about: 'Hosts whose pages may present the challenge, comma-separated; if empty, the provider decides.',
     kind: list(),
     default: '',
   }),
   webauthnRpId: setting({
     name: 'WEBAUTHN_RP_ID',
     about:
-      'Domain that passkeys are made for, the host of PUBLIC_URL unless set; those made for another are worth nothing after a change.',
+      'Domain of passkeys; defaults to the host of PUBLIC_URL. After a change, existing passkeys can no longer be used.',
     kind: text({ max: 253 }),
     default: (context) => publicAddress(context)?.hostname ?? '',
   }),
   webauthnOrigins: setting({
     name: 'WEBAUTHN_ORIGINS',
-    about: 'Origins whose pages may ask for passkeys, comma-separated, on that domain or below it.',
+    about: 'Origins whose pages may request passkeys, comma-separated; on that domain or its subdomains.',
     kind: origins(),
     default: (context) => publicAddress(context)?.origin ?? '',
   }),
   ssoProviders: setting({
     name: 'SSO_PROVIDERS',
-    about:
-      'Up to five providers of OpenID Connect through which members may sign in, as JSON; SSO_PROVIDERS_FILE reads it from a file.',
+    about: 'Up to five OpenID Connect providers for signing in, as JSON; SSO_PROVIDERS_FILE reads it from a file.',
     kind: json(parseSsoProviders),
     secret: true,
   }),
   outboundAllowPrivate: setting({
     name: 'OUTBOUND_ALLOW_PRIVATE',
     about:
-      'Private address ranges that requests to addresses of others may go to, comma-separated, such as 10.0.0.0/8; this machine too must be listed, link-local and metadata addresses never count.',
+      'Private address ranges that outbound requests to user-supplied addresses may access, comma-separated, such as 10.0.0.0/8. Loopback must be listed too; link-local and metadata addresses are never allowed.',
     kind: cidrs(),
     default: '',
   }),
@@ -225,7 +222,7 @@ export const SETTINGS = {
 } as const;
 
 export type Config = Omit<Values<typeof SETTINGS>, 'keyRing'> & {
-  /** In production required, elsewhere generated when it is not set. */
+  /** Required in production; elsewhere generated if not set. */
   readonly keyRing: KeyRing;
   /** `NODE_ENV=production`. */
   readonly production: boolean;
@@ -238,11 +235,11 @@ const refusals: readonly Rule<typeof SETTINGS>[] = [
       : [],
   ({ smtpUrl, mailFrom }) =>
     smtpUrl !== undefined && mailFrom === undefined
-      ? [{ name: 'MAIL_FROM', problem: 'is required beside SMTP_URL' }]
+      ? [{ name: 'MAIL_FROM', problem: 'is required with SMTP_URL' }]
       : [],
   ({ botChallengeProvider, botChallengeSecret }) =>
     botChallengeProvider !== 'none' && botChallengeSecret === undefined
-      ? [{ name: 'BOT_CHALLENGE_SECRET', problem: 'is required beside BOT_CHALLENGE_PROVIDER' }]
+      ? [{ name: 'BOT_CHALLENGE_SECRET', problem: 'is required with BOT_CHALLENGE_PROVIDER' }]
       : [],
   ({ webauthnRpId, webauthnOrigins }) =>
     webauthnOrigins
@@ -250,7 +247,7 @@ const refusals: readonly Rule<typeof SETTINGS>[] = [
       .filter((host) => host !== webauthnRpId && !host.endsWith(`.${webauthnRpId}`))
       .map((host) => ({
         name: 'WEBAUTHN_RP_ID',
-        problem: `must be ${host} or a domain above it, which WEBAUTHN_ORIGINS has a page on`,
+        problem: `must be ${host} or one of its parent domains, because WEBAUTHN_ORIGINS contains ${host}`,
       })),
   ...HOST_REFUSALS,
   ({ ssoProviders = [] }, context) =>
@@ -263,7 +260,7 @@ const refusals: readonly Rule<typeof SETTINGS>[] = [
   ({ ssoProviders = [] }, context) =>
     (context.production ? withoutTenants(ssoProviders) : []).map((id) => ({
       name: 'SSO_PROVIDERS',
-      problem: `has several providers, and no tenants of one of them (${id}): name the organisations that it signs in to, or "*" alone for all`,
+      problem: `has several providers, and one of them has no tenants (${id}): list the organisations that it serves, or "*" alone for all`,
     })),
 ];
 
@@ -271,7 +268,7 @@ const cautions: readonly Rule<typeof SETTINGS>[] = [
   ({ ssoProviders = [] }, context) =>
     (context.production ? [] : withoutTenants(ssoProviders)).map((id) => ({
       name: 'SSO_PROVIDERS',
-      problem: `has several providers, and no tenants of one of them (${id}): it may sign in anybody, of every organisation; in production that is refused`,
+      problem: `has several providers, and one of them has no tenants (${id}): it serves every organisation; in production this is refused`,
     })),
   ({ mfaRequiredForAdmins }, context) =>
     context.production && !mfaRequiredForAdmins
@@ -288,7 +285,7 @@ const cautions: readonly Rule<typeof SETTINGS>[] = [
       : [],
   ({ passwordRules }, context) =>
     context.production && passwordRules === 'off'
-      ? [{ name: 'PASSWORD_RULES', problem: 'is off: members may choose the passwords that are tried first' }]
+      ? [{ name: 'PASSWORD_RULES', problem: 'is off: members may choose passwords that are easy to guess' }]
       : [],
   ({ publicRegistrationEnabled }, context) =>
     context.production && publicRegistrationEnabled
@@ -300,7 +297,7 @@ const cautions: readonly Rule<typeof SETTINGS>[] = [
           {
             name: 'SMTP_URL',
             problem:
-              'has requireTLS=false: where the mail server offers no TLS, mail with links to sign in goes through the network in the open',
+              'has requireTLS=false: if the mail server offers no TLS, mail with sign-in links is sent unencrypted',
           },
         ]
       : [],
@@ -309,7 +306,7 @@ const cautions: readonly Rule<typeof SETTINGS>[] = [
 ];
 
 /**
- * Reads the settings, all faults at once. `secretKeys` are the keys that were generated, for an environment that sets
+ * Reads the settings and reports all faults at once. `secretKeys` are generated keys, for an environment that sets
  * none.
  */
 export function readServerConfig(

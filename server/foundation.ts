@@ -8,27 +8,27 @@ import { PLATFORM_MIGRATIONS } from './store/migrations/index.js';
 
 export type { ManagedDatabase };
 
-/** What everything else stands on: the platform's database, brought up to date, and where contract data is. */
+/** The foundation of the server: the migrated platform database, and access to contract data. */
 export interface Foundation {
   readonly platform: Database;
   readonly dataPlanes: DataPlanes;
-  /** The data plane of this process; absent where contract data is kept by agents alone. */
+  /** The data plane of this process; undefined if only agents store contract data. */
   readonly hosted: HostedPlane | undefined;
   /** Its database. */
   readonly tenant: Database | undefined;
   close(): Promise<void>;
 }
 
-/** A data plane that this process hosts, and the way to it. */
+/** A data plane hosted by this process, and access to it. */
 export interface Hosting {
   readonly hosted: HostedPlane;
   readonly dataPlanes: DataPlanes;
 }
 
-/** Opens one. */
+/** Opens a hosted data plane. */
 export type Host = (settings: HostSettings, parts: HostParts) => Promise<Hosting>;
 
-/** Which databases are ours: contract data that agents keep is not. */
+/** The databases of this installation, without those of agents. */
 export function databasesOf(config: Pick<Config, 'edition' | 'platformDatabaseUrl' | 'tenantDatabaseUrl'>): {
   readonly platform: ManagedDatabase;
   readonly tenant?: ManagedDatabase;
@@ -42,8 +42,8 @@ export function databasesOf(config: Pick<Config, 'edition' | 'platformDatabaseUr
 }
 
 /**
- * Opens and migrates. Throws SchemaMismatch for a database that a newer program has migrated. The edition is read here
- * and nowhere below.
+ * Opens and migrates the databases. Throws SchemaMismatch if a newer version has migrated one. Only this module depends
+ * on the edition.
  */
 export async function openFoundation(
   config: Config,

@@ -2,7 +2,7 @@
 import { CONFIG_EXIT_CODE } from '../data-plane-agent/base/config.js';
 import { nodeFault } from '../data-plane-agent/base/node-version.js';
 
-// All else is imported once it is known that this Node.js can load it.
+// Everything else is imported only after the Node.js version was checked.
 const fault = nodeFault(process.versions.node);
 if (fault === undefined) {
   await (await import('./start.js')).start(process);

@@ -2,11 +2,11 @@ import { createOutbound, type Outbound } from '../data-plane-agent/base/outbound
 import { LOOPBACK_RANGES } from '../data-plane-agent/base/outbound-addresses.js';
 import type { Config } from './config.js';
 
-/** Requests of ours, by whose word they are made. */
+/** Clients for outbound requests, by who supplies the addresses. */
 export interface Outbounds {
-  /** To addresses that tenants enter. This machine only where `OUTBOUND_ALLOW_PRIVATE` lists it. */
+  /** For addresses entered by tenants. Loopback is allowed only if `OUTBOUND_ALLOW_PRIVATE` lists it. */
   readonly forTenants: Outbound;
-  /** To addresses from our own settings. Outside production they may be on this machine. */
+  /** For addresses from our own settings. Outside production, loopback is allowed. */
   readonly forOperator: Outbound;
 }
 

@@ -1,6 +1,6 @@
 import { sendJson, type Page } from '../data-plane-agent/base/http/pages.js';
 
-/** The public keys of access tokens, for whoever wants to verify one. */
+/** The public keys to verify access tokens. */
 export const keySet = ({ jwks }: { jwks: () => Promise<object> }): Page => ({
   path: '/.well-known/jwks.json',
   answer: async (ctx) => {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { generateKeyRingText, randomToken } from '../data-plane-agent/base/secrets.js';
 
 /**
- * The keys of an installation that was given none: made once and kept in its data folder, readable to its owner only.
- * Of two processes that start at once, one makes them and the other reads them.
+ * Returns the installation's generated keys, which are created once in the data folder, readable only by its owner. If
+ * two processes start at the same time, one creates the keys and the other reads them.
  */
 export function ownSecretKeys(dataDir: string): string {
   const path = ownSecretKeysPath(dataDir);
@@ -12,7 +12,7 @@ export function ownSecretKeys(dataDir: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const made = generateKeyRingText();
   const draft = `${path}.${randomToken(6)}`;
-  // Written whole under another name and then linked, so that nobody reads a file that is still empty.
+  // Written under another name and then linked, so that no process reads an incomplete file.
   writeFileSync(draft, `${made}\n`, { flag: 'wx', mode: 0o600 });
   try {
     linkSync(draft, path);
@@ -25,5 +25,5 @@ export function ownSecretKeys(dataDir: string): string {
   }
 }
 
-/** Where those keys are, whether or not they have been made. */
+/** The path of the generated keys, whether or not they exist. */
 export const ownSecretKeysPath = (dataDir: string): string => join(dataDir, 'secret-keys');

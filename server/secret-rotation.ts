@@ -14,7 +14,7 @@ import { PLATFORM_SEALED_COLUMNS } from './store/sealed-columns.js';
 import { TenantStore } from './store/tenants.js';
 import { sealTargets } from './tenants/sealed-targets.js';
 
-/** The databases of this installation; what agents keep is sealed by keys of their own. */
+/** The databases of this installation; agents encrypt their data with their own keys. */
 export interface SealedDatabases {
   readonly platform: Database;
   readonly tenant: Database | undefined;
@@ -24,7 +24,7 @@ export interface PlacedSealCount extends SealCount {
   readonly database: 'platform' | 'tenant';
 }
 
-/** How many rows of every sealed column each key has sealed. */
+/** Counts the rows of every sealed column by key. */
 export async function sealStatus(databases: SealedDatabases): Promise<PlacedSealCount[]> {
   const totals = new Map<string, PlacedSealCount>();
   for (const { name, database, tenantId, columns } of await placesOf(databases)) {
@@ -37,9 +37,9 @@ export async function sealStatus(databases: SealedDatabases): Promise<PlacedSeal
 }
 
 /**
- * Seals everything anew that another key than the ring's active one has sealed, and what should be sealed and is not.
- * May be broken off at any moment and called again. `unreadable` are rows that no key of the ring opens. `onProgress`
- * hears how many have been sealed so far.
+ * Re-encrypts all values that were sealed with another key than the active one, and encrypts those that are stored in
+ * plain text. May be interrupted and repeated at any time. `unreadable` counts values that no key decrypts;
+ * `onProgress` gets the number of values done so far.
  */
 export async function resealEverything(
   databases: SealedDatabases,
@@ -82,7 +82,7 @@ interface SealedTable {
   readonly columns: readonly SealedColumn[];
 }
 
-/** Row-level security shows the tenant database's rows tenant by tenant. */
+/** Row-level security limits each query of the tenant database to one tenant. */
 async function placesOf({ platform, tenant }: SealedDatabases): Promise<SealedTable[]> {
   const places: SealedTable[] = [
     { name: 'platform', database: platform, tenantId: null, columns: PLATFORM_SEALED_COLUMNS },

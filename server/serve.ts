@@ -9,8 +9,8 @@ export interface Serving extends Composed {
 }
 
 /**
- * Listens, composes, and becomes ready: while databases migrate, probes are answered and everything else is 503. The
- * lifecycle stops it.
+ * Listens, composes the service and becomes ready. While databases migrate, probes are answered and other requests get
+ * 503. `lifecycle` stops the service.
  */
 export async function serve(
   config: Config,

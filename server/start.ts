@@ -5,7 +5,7 @@ import { createLog } from '../data-plane-agent/base/log.js';
 import { loadServerConfig } from './config-load.js';
 import { serve } from './serve.js';
 
-/** The server's whole life in a process: configuration, service, and the exit code that the process ends with. */
+/** Runs the server: reads the configuration, serves, and sets the exit code. */
 export async function start(process: NodeJS.Process): Promise<void> {
   const loaded = loadServerConfig(loadDotEnv('.env', process.env));
   if (!loaded.ok) {

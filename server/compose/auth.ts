@@ -34,29 +34,29 @@ import type { AuthServices } from '../services/services.js';
 import type { KeyedDatabase } from '../store/keyed-database.js';
 import type { Directory } from '../tenants/directory.js';
 
-/** What of the settings bears on signing in. */
+/** The settings for authentication. */
 export interface AuthOptions {
   readonly keyRing: KeyRing;
-  /** As `GET /auth/me` tells it. */
+  /** As returned by `GET /auth/me`. */
   readonly edition: Edition;
   readonly publicUrl: string;
-  /** Pages that may refresh by cookie beside the service's own. */
+  /** Origins that may refresh by cookie, in addition to the service's own. */
   readonly corsOrigins: readonly string[];
   readonly accessTtl: Lifetime;
   readonly refreshTtl: Lifetime;
   readonly publicRegistrationEnabled: boolean;
   readonly passwordRules: 'on' | 'off';
-  /** Look-ups of an email's organisations from one address in a minute; 0 switches them off. */
+  /** Lookups of an email's organisations per minute and IP address; 0 disables them. */
   readonly loginResolvesPerMinute: number;
   readonly loginFailuresPerAccount: number;
   readonly loginFailuresPerIp: number;
   /** Whether roles with admin (edit) need a second factor. */
   readonly mfaRequiredForAdmins: boolean;
-  /** For whom codes by mail stand in for an authenticator. */
+  /** Who may use codes sent by mail instead of an authenticator. */
   readonly mfaEmailFallback: EmailFallback;
-  /** What authenticator apps say whose code it is. */
+  /** The issuer name shown in authenticator apps. */
   readonly productName: string;
-  /** To whom passkeys belong, and on whose pages they are asked for. */
+  /** The domain of passkeys, and the origins whose pages may request them. */
   readonly webauthnRpId: string;
   readonly webauthnOrigins: readonly string[];
   readonly ssoProviders?: readonly SsoProvider[] | undefined;
@@ -72,11 +72,11 @@ export interface AuthParts {
   readonly waysIn: WaysIn;
   readonly plans: Plans;
   readonly directory: Directory;
-  /** For requests to addresses that the operator has set, and to those that they lead to. */
+  /** For requests to URLs set by the operator, and to URLs that these return. */
   readonly outbound: Outbound;
 }
 
-/** Makes the first signing key; throws SealError when the key ring cannot open the one that is there. */
+/** Creates the first signing key if needed; throws SealError if the key ring cannot decrypt the existing one. */
 export async function composeAuth(
   settings: AuthOptions,
   parts: AuthParts,

@@ -16,7 +16,7 @@ export interface ChallengeOptions {
   readonly production: boolean;
 }
 
-/** The bot challenge that the settings ask for. */
+/** Creates the configured bot challenge. */
 export function composeChallenge(settings: ChallengeOptions, { log }: { log: Log }): BotChallenge {
   const {
     botChallengeProvider: provider,
@@ -26,7 +26,7 @@ export function composeChallenge(settings: ChallengeOptions, { log }: { log: Log
     production,
   } = settings;
   if (provider === 'none' || secret === undefined) return NO_CHALLENGE;
-  // The operator names the verifier, and it may stand in the next room: unlike an address that a user gives.
+  // The operator sets the URL of the verifier, so private addresses are allowed, unlike in URLs set by users.
   const outbound = createOutbound({ allowPrivate: PRIVATE, production, connectMs: 3_000, totalMs: 5_000 });
   return createBotChallenge({
     verifyUrl: botChallengeVerifyUrl ?? VERIFY_URLS[provider],

@@ -12,7 +12,7 @@ import type { TargetPolicy } from '../tenants/channel-targets.js';
 import { createDirectory } from '../tenants/directory.js';
 import { createTenants } from '../tenants/tenants.js';
 
-/** What of the settings bears on organisations. */
+/** The settings for organisations. */
 export interface TenantOptions {
   readonly keyRing: KeyRing;
   readonly edition: Edition;
@@ -28,7 +28,7 @@ export interface TenantParts {
   readonly passwords: Passwords;
   readonly waysIn: WaysIn;
   readonly dataPlanes: DataPlanes;
-  /** Which addresses of tenants' may be called: their channels', their data planes'. */
+  /** Which URLs of tenants may be called, for channels and data planes. */
   readonly outbound: TargetPolicy;
 }
 

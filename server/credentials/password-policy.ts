@@ -4,7 +4,7 @@ import { normalCut } from '../../data-plane-agent/base/text.js';
 import { isBreached } from './breached-passwords.js';
 import { normalised } from './passwords.js';
 
-/** Refuses a weak new password with PASSWORD_TOO_WEAK. Its length is the schema's matter: 8 to 256 characters. */
+/** Refuses a weak new password with PASSWORD_TOO_WEAK. The schema checks the length: 8 to 256 characters. */
 export type PasswordPolicy = (given: {
   readonly password: string;
   readonly email: string;
@@ -12,8 +12,8 @@ export type PasswordPolicy = (given: {
 }) => Promise<void>;
 
 /**
- * `strict` unless `PASSWORD_RULES` is off: common passwords, such as breaches have made known, with blanks among them
- * or without, and such as contain the account's own names, are refused.
+ * `strict` unless `PASSWORD_RULES` is off: refuses common passwords, passwords from breaches, with or without spaces,
+ * and passwords that contain the account's own names.
  */
 export function createPasswordPolicy({ strict }: { strict: boolean }): PasswordPolicy {
   if (!strict) return () => Promise.resolve();
@@ -22,7 +22,7 @@ export function createPasswordPolicy({ strict }: { strict: boolean }): PasswordP
     const folded = normalised(password).toLowerCase();
     const seen = folded.replaceAll(/[\s\p{Cf}]/gu, '');
     if ([...seen].length < MIN_LENGTH)
-      throw fail('PASSWORD_TOO_WEAK', { reason: `Without blanks it has fewer than ${MIN_LENGTH} characters.` });
+      throw fail('PASSWORD_TOO_WEAK', { reason: `Without spaces it has fewer than ${MIN_LENGTH} characters.` });
     if (common.has(folded) || common.has(seen)) throw fail('PASSWORD_TOO_WEAK', { reason: 'It is a common password.' });
     const localPart = normalCut(email.split('@')[0] ?? '', { max: 1_000, form: 'NFKC' }).toLowerCase();
     if (contains(folded, localPart))
@@ -37,8 +37,8 @@ export function createPasswordPolicy({ strict }: { strict: boolean }): PasswordP
 const MIN_LENGTH = 8;
 
 /**
- * As it is written, or in its letters and digits, and without what somebody tags their address with (`ann+work`). One
- * or two letters are in half of all good passwords.
+ * Compares as written, by letters and digits only, and without the tag of an address (`ann+work`). Names of one or two
+ * letters are ignored, because most passwords contain them.
  */
 const contains = (password: string, name: string): boolean =>
   isWithin(name, password) ||

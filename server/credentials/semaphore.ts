@@ -1,4 +1,4 @@
-/** Lets a few pieces of work run at once and a bounded number wait; the rest is refused. */
+/** Runs a limited number of tasks at once and queues a limited number; others are refused. */
 export interface Semaphore {
   run<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -18,7 +18,7 @@ export function createSemaphore({
     run: async (work) => {
       if (running >= atOnce) {
         if (queue.length >= waiting) throw refuse();
-        // Whoever ends hands its turn on, so nobody new can come in between.
+        // A finished task passes its slot to the next one, so that a new task cannot get ahead of the queue.
         await new Promise<void>((resolve) => queue.push(resolve));
       } else {
         running += 1;

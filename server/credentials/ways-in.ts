@@ -10,20 +10,20 @@ import { SessionStore } from '../store/sessions.js';
 import { TenantStore } from '../store/tenants.js';
 
 /**
- * What every change of how somebody signs in has in common, a transfer of ownership too, and whatever gives admin
- * (edit): it is made only soon after a sign-in, so that a stolen session buys no way in that stays; the one whose
- * account it is is told by mail; and their other sessions end.
+ * The rules for every change of a sign-in method, for a transfer of ownership and for granting admin (edit): it
+ * requires a recent sign-in, so that a stolen session cannot gain permanent access; the owner of the account is
+ * notified by mail; and their other sessions end.
  */
 export interface WaysIn {
   /**
-   * Answers the session's id. Throws RECENT_LOGIN_REQUIRED where the session was opened more than ten minutes ago,
-   * however often it was refreshed since, and UNAUTHENTICATED where it has ended meanwhile, or there is none.
+   * Returns the session's id. Throws RECENT_LOGIN_REQUIRED if the session was started more than ten minutes ago, even
+   * if it was refreshed since, and UNAUTHENTICATED if it has ended or does not exist.
    */
   requireRecentLogin(tx: Transaction, session: { readonly sessionId: string | undefined }): Promise<string>;
   /**
-   * In the transaction of the change, once the member is held or written: whoever signs in meanwhile comes wholly
-   * before, and is ended with the rest, or after. Answers how many sessions ended; whoever calls tells `changes` of the
-   * member afterwards.
+   * Call it in the transaction of the change, after the member was locked or updated, so that concurrent sign-ins are
+   * either ended too or happen afterwards. Returns the number of ended sessions; the caller must notify `changes`
+   * afterwards.
    */
   changed(tx: Transaction, change: WayInChanged): Promise<{ readonly sessionsRevoked: number }>;
 }
@@ -32,9 +32,9 @@ export interface WayInChanged {
   readonly tenantId: string;
   readonly memberId: string;
   readonly change: SignInChange;
-  /** The address of before; the member's own unless given. */
+  /** The previous address; defaults to the member's address. */
   readonly to?: string;
-  /** The session that goes on, if one does. */
+  /** The session to keep, if any. */
   readonly sessionId: string | null;
 }
 
@@ -72,16 +72,16 @@ export function createWaysIn({ clock, mail }: { clock: Clock; mail: MailOutbox }
   };
 }
 
-/** How old a session may be that changes a way in, in milliseconds. */
+/** The maximum age of a session that may change a sign-in method, in milliseconds. */
 const RECENT_MS = 10 * 60_000;
 
 /**
- * For so long after a password reset or a change of address, in milliseconds, no code by mail stands in for an
- * authenticator: one mailbox must not be both factors.
+ * How long after a password reset or an email change no code sent by mail replaces an authenticator, in milliseconds:
+ * one mailbox must not be both factors.
  */
 const MAILBOX_ALONE_MS = 24 * 3_600_000;
 
-/** From now on no code by mail is good or sent, also none that is on its way. */
+/** Disables codes sent by mail, including those already sent. */
 export const holdEmailCode = (
   tx: Transaction,
   { tenantId, memberId, at }: { tenantId: string; memberId: string; at: number },

@@ -4,13 +4,13 @@ import { edit, meets, view } from '../access/permissions.js';
 import type { Principal } from '../access/principal.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 
-/** How long the caller of an operation waits, unless its endpoint says more. */
+/** The default timeout of an operation. */
 const TIMEOUT_MS = 10_000;
 
-/** Roles that see only their own contracts where the tenant says so. */
+/** Roles that see only their own contracts if the tenant enables this. */
 const OWNER_SCOPED: ReadonlySet<string> = new Set(['sales', 'manager']);
 
-/** What the data plane is told about a request: who asks, which rows they may see, and which day it is for them. */
+/** The context of a request for the data plane: the caller, the visible rows, and the caller's present date. */
 export function callOf({
   principal,
   request,

@@ -10,9 +10,9 @@ import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import type { DataPlanes } from './for-tenant.js';
 import { systemCall, workedTenant } from './system-call.js';
 
-/** Data planes that are asked at once: one that is slow holds up a few others only. */
+/** The number of data planes called concurrently, so that a slow one delays only a few others. */
 const AT_ONCE = 4;
-/** Steps of one tenant in a run: one with much to do lets the others have their turn. */
+/** The maximum number of steps per tenant and run, so that one tenant does not delay the others. */
 const STEPS = 50;
 
 export interface TenantsOptions {
@@ -22,15 +22,15 @@ export interface TenantsOptions {
   readonly log: Log;
 }
 
-/** A step that is taken with each tenant's data plane, again while it says that there is more. */
+/** A step for each tenant's data plane, repeated while it reports more work. */
 export interface Round {
-  /** In whose name: the audit and the log tell it. */
+  /** The job's name in the audit and the log. */
   readonly job: string;
   readonly signal?: AbortSignal | undefined;
   readonly step: (plane: BoundPlane<Operations>, tenantId: string) => Promise<{ readonly more: boolean }>;
 }
 
-/** Of tenants that have something due, those that are worked for: not those that are suspended. */
+/** Of the given tenants, returns those that are not suspended. */
 export const workedFor =
   ({ database }: Pick<TenantsOptions, 'database'>): TellTenants =>
   async (ids) =>
@@ -39,9 +39,9 @@ export const workedFor =
       .map(workedTenant);
 
 /**
- * Takes a step with every tenant's data plane, again while it says that there is more: for what is told of each once a
- * day. What comes round more often is due work, which a data plane finds by itself. One that cannot be worked on holds
- * up no other; one whose agent is away has its turn when it is back.
+ * Runs a step for every tenant's data plane, repeated while it reports more work. Used for jobs that run once a day;
+ * more frequent work is scheduled by the data plane itself. A failing data plane does not block the others; one whose
+ * agent is disconnected is retried in the next run.
  */
 export async function eachTenant(
   { database, clock, dataPlanes, log }: TenantsOptions,

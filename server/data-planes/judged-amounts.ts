@@ -9,12 +9,12 @@ import type { Principal } from '../access/principal.js';
 import type { Plane } from './plane.js';
 
 /**
- * Judges of bodies with amounts: how many decimals one may have is known by its currency, which the body says, or the
- * record that it is for. They tell what the operations tell, in the same words.
+ * Judges for bodies with amounts: the allowed number of decimals depends on the currency, which is in the body or in
+ * the existing record. They report the same messages as the operations.
  */
 interface Asked<P = unknown> {
   readonly params: P;
-  /** Whether a field was sent, and refused. */
+  /** Whether a field was sent and refused. */
   isRefused(path: string): boolean;
   readonly principal: Pick<Principal, 'settings'>;
   readonly plane: Pick<Plane, 'getContract' | 'getLineCurrency'>;
@@ -57,7 +57,7 @@ export async function judgeContractPatch(
   );
   if ((sound.startDate || sound.endDate) && start && end && end < start)
     amounts.refuse('endDate', 'must not be before startDate');
-  // A line that is there keeps a currency of its own; which line that is, is not looked for here.
+  // An existing line keeps its own currency; which line that is, is not determined here.
   const isOne = contract?.payments.every(({ currencyCode }) => currencyCode === contract.currencyCode) === true;
   ofPlan(amounts, sound, { isRefused, currency: isOne ? said : undefined });
   return amounts.found();
@@ -130,7 +130,7 @@ const ofLine = (
   { path, currency }: { path: string; currency: string | undefined },
 ): void => read(amounts, sound, { path, fields: ['amount', 'receivedAmount', 'invoiceAmount'], currency });
 
-/** Of a currency that is not known nothing is told. */
+/** If the currency is unknown, no issues are reported. */
 function read(
   amounts: AmountReader,
   record: Readonly<Record<string, unknown>>,

@@ -11,9 +11,9 @@ import { conditionIssues } from '../../data-plane-agent/plane/domain/lifecycle/c
 import { endIssues, namingIssues } from '../../data-plane-agent/plane/domain/lifecycle/moves.js';
 import { viewIssues } from '../../data-plane-agent/plane/domain/views/views.js';
 
-/** Judges of bodies that need nothing but the body: what the operations refuse by it alone, in the same words. */
+/** Judges that need only the body: they report what the operations would refuse, with the same messages. */
 interface Asked {
-  /** Whether a field was sent, and refused. */
+  /** Whether a field was sent and refused. */
   isRefused(path: string): boolean;
 }
 

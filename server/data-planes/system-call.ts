@@ -4,15 +4,15 @@ import type { Actor } from '../access/actor.js';
 import { settingsOf } from '../access/settings.js';
 import type { TenantRecord } from '../store/tenants.js';
 
-/** What a job needs to know of a tenant: what it has set, and the defaults for the rest. */
+/** The settings of a tenant that jobs need, with defaults. */
 export function workedTenant({ id, settings }: Pick<TenantRecord, 'id' | 'settings'>): WorkedTenant {
   const { timezone, reminderLeadDays, defaultCurrency, defaultLanguage } = settingsOf(settings);
   return { id, timeZone: timezone, reminderLeadDays, currencyCode: defaultCurrency, language: defaultLanguage };
 }
 
 /**
- * A call that no member makes: a schedule's or the CLI's, over all of a tenant's contract data. Without settings it is
- * for what no setting has a say in.
+ * A call without a member, by a schedule or the CLI, with access to all contract data of a tenant. Settings may be
+ * omitted for operations that do not depend on them.
  */
 export const systemCall = ({
   tenantId,

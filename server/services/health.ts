@@ -9,9 +9,9 @@ export interface Health {
   platformDbUp(): Promise<boolean>;
 }
 
-/** How long a database has to answer. */
+/** The timeout of a database check. */
 const CHECK_MS = 1_000;
-/** For how long its answer holds: whoever polls does not load the databases. */
+/** How long a result is cached, so that polling does not load the databases. */
 const FRESH_MS = 2_000;
 
 export type Check = (timeoutMs: number) => Promise<boolean>;
@@ -46,10 +46,7 @@ export function createHealth({
   };
 }
 
-/**
- * One check at a time, whose answer is used again for a while. Measured by the machine's own time, which a test's clock
- * does not move.
- */
+/** Runs one check at a time and caches its result. Uses the real time, which a test clock does not change. */
 function remembered(check: Check): () => Promise<boolean> {
   let answer: Promise<boolean> | undefined;
   let askedAt = 0;
@@ -57,7 +54,7 @@ function remembered(check: Check): () => Promise<boolean> {
     const now = performance.now();
     if (!answer || now - askedAt > FRESH_MS) {
       askedAt = now;
-      answer = check(CHECK_MS).catch(() => false); // a database that cannot even be asked is down
+      answer = check(CHECK_MS).catch(() => false); // a check that throws counts as down
     }
     return answer;
   };

@@ -17,7 +17,7 @@ import type { Directory } from '../tenants/directory.js';
 import type { Tenants } from '../tenants/tenants.js';
 import type { Health } from './health.js';
 
-/** Who may come in, and how. */
+/** Authentication of members. */
 export interface AuthServices {
   readonly accounts: Accounts;
   readonly sessions: Sessions;
@@ -33,20 +33,19 @@ export interface AuthServices {
   readonly passwordResets: PasswordResets;
 }
 
-/** Organisations and what belongs to them. */
+/** Organisations and their data in the platform database. */
 export interface TenantServices {
   readonly tenants: Tenants;
   readonly directory: Directory;
 }
 
 /**
- * What endpoints over tenant data call. Each is made once, in `compose.ts`. Who calls is decided before an endpoint
- * runs.
+ * The services that endpoints call. Each is created once, in `compose.ts`. Access is checked before an endpoint runs.
  */
 export interface Services extends AuthServices, TenantServices {
   readonly audit: PlatformAudit;
   readonly health: Health;
   readonly mail: MailOutbox;
-  /** Asked by the handler, for every endpoint whose body has a `challengeToken`. */
+  /** Called by the handler for every endpoint whose body has a `challengeToken`. */
   readonly challenge: BotChallenge;
 }

@@ -13,7 +13,7 @@ import { guarded } from '../../data-plane-agent/plane/domain/sheet/guard.js';
 import type { TenantDirectory } from '../tenants/directory.js';
 import type { Plane } from '../data-planes/plane.js';
 
-/** The names of what contract data has only ids of; `null` for an id that nobody has. */
+/** Names for ids in contract data; `null` for an unknown id. */
 export type Names = Readonly<Record<Naming, (id: string) => string | null>>;
 
 export interface SheetOptions {
@@ -21,17 +21,17 @@ export interface SheetOptions {
   readonly profile: ExportProfile;
   readonly filter: ExportFilter;
   readonly names: Names;
-  /** Hears how many contracts are written so far. */
+  /** Called with the number of contracts written so far. */
   readonly onProgress?: (contracts: number) => void;
 }
 
-/** Text that is sent at once. */
+/** The size of a piece of text. */
 const PIECE = 64 * 1024;
 
 /**
- * Contracts as CSV, piece by piece: UTF-8 with a byte order mark, CRLF, quoted as RFC 4180 asks, a header in any case.
- * What is held at a time is one chunk of contracts, however many there are. The export is on record before its last
- * piece counts as sent, and also when it breaks off.
+ * Writes contracts as CSV in pieces: UTF-8 with a byte order mark, CRLF, RFC 4180 quoting, and always a header. Only
+ * one chunk of contracts is held in memory. The export is recorded before its last piece is consumed, and also if it is
+ * aborted.
  */
 export async function* contractSheet({
   plane,
@@ -56,7 +56,7 @@ export async function* contractSheet({
         written.contracts += 1;
       }
       onProgress(written.contracts);
-      await nextTurn(); // whoever else wants something is served between two chunks
+      await nextTurn(); // yields to other requests between two chunks
     }
     yield piece;
     written.complete = true;
@@ -65,7 +65,7 @@ export async function* contractSheet({
   }
 }
 
-/** The names that a tenant's directory has. */
+/** The names in a tenant's directory. */
 export function namesOf(directory: TenantDirectory): Names {
   const emails = new Map(directory.members().map(({ id, email }) => [id, email]));
   return {
@@ -79,7 +79,7 @@ async function* chunks(
   { plane, profile, filter }: Pick<SheetOptions, 'plane' | 'profile' | 'filter'>,
   { columns, ids }: ExportPlan,
 ): AsyncGenerator<ExportChunk, void, void> {
-  // Which ones they are has been settled with the plan.
+  // The plan has already resolved the ids.
   const { ids: _asked, ...rest } = filter;
   const asked = { profile, filter: rest, fieldIds: columns.flatMap(({ fieldId }) => fieldId ?? []) };
   if (ids) {
@@ -99,8 +99,8 @@ async function* chunks(
 }
 
 /**
- * One row for each payment line, with the contract's cells in front; of a contract without lines one row that ends with
- * empty ones.
+ * One row for each payment line, with the contract's cells repeated; for a contract without lines, one row with empty
+ * line cells.
  */
 function* rowsOf(
   { cells, lines }: ExportChunk['contracts'][number],
@@ -115,6 +115,6 @@ function* rowsOf(
 function named(cell: string, column: ExportColumn | undefined, names: Names): string {
   if (!column?.names || cell === '') return cell;
   const name = names[column.names](cell);
-  // A value that people gave is not lost with the member that it named.
+  // A value of a custom field is kept even if the member no longer exists.
   return guarded(name ?? (column.fieldId === null ? '' : cell));
 }

@@ -9,9 +9,10 @@ import { sheetOf, TooManyRows } from '../../data-plane-agent/plane/domain/sheet/
 const SOURCES = ['rows', 'xlsxBase64', 'csv'] as const;
 
 /**
- * What an import was sent, read before the data plane is called: nobody's transaction waits for a file to be unpacked.
- * Fails with INVALID_INPUT when it is not exactly one thing, or of too many rows, and with IMPORT_FILE_INVALID when it
- * cannot be read. `reader` is the tenant: those who have workbooks read take turns.
+ * Reads the source of an import before the data plane is called, so that no transaction waits for a file to be
+ * unpacked. Throws INVALID_INPUT unless there is exactly one source with an allowed number of rows, and
+ * IMPORT_FILE_INVALID if it cannot be read. `reader` is the tenant: workbooks of different tenants are read
+ * alternately.
  */
 export async function importSource(sent: ContractImport, reader: string): Promise<Pick<ImportInput, 'rows' | 'sheet'>> {
   const issues = importIssues(sent);
@@ -31,7 +32,7 @@ export async function importSource(sent: ContractImport, reader: string): Promis
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** What is wrong with an import that is not exactly one thing. */
+/** The issues of an import without exactly one source. */
 export function importIssues(sent: { readonly [K in keyof ContractImport]?: unknown }): Issue[] {
   const [source, ...more] = SOURCES.filter((one) => isGiven(sent[one]));
   if (!source) return [{ path: 'rows', problem: 'is required, or xlsxBase64, or csv' }];
@@ -43,7 +44,7 @@ export function importIssues(sent: { readonly [K in keyof ContractImport]?: unkn
   ];
 }
 
-/** The rows of a workbook's sheet, as an import takes them. */
+/** The rows of a workbook's sheet, in the form of an import. */
 export async function sheetOfWorkbook(
   bytes: Uint8Array,
   sheetName: string | null,
@@ -53,7 +54,7 @@ export async function sheetOfWorkbook(
   return sheetOf(rows, { decimalComma: false, date1904 });
 }
 
-/** Node passes over what is not base64; then there are fewer bytes than there should be. */
+/** Node ignores invalid base64 characters, which shortens the result. */
 function bytesOf(base64: string): Uint8Array {
   const bytes = Buffer.from(base64, 'base64');
   const padding = /={0,2}$/.exec(base64)?.[0].length ?? 0;

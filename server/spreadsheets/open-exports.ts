@@ -1,15 +1,15 @@
 import { fail } from '../../data-plane-agent/base/failures.js';
 
-/** Exports of one tenant that a process has under way at a time. */
+/** The maximum number of concurrent exports of a tenant in a process. */
 export const EXPORTS_AT_ONCE = 10;
-/** A client that wants more of them than that has to wait for one of its own to end. */
+/** Sent to a client above the limit. */
 const RETRY_AFTER_SECONDS = 30;
 
 const open = new Map<string, number>();
 
 /**
- * The pieces of a file, as one of the few that a tenant may have under way; of one too many RATE_LIMITED, before its
- * first piece.
+ * Yields the pieces of a file as one of the limited concurrent exports of a tenant. Throws RATE_LIMITED before the
+ * first piece above the limit.
  */
 export async function* oneOfFew(tenantId: string, pieces: AsyncIterable<string>): AsyncGenerator<string, void, void> {
   const others = open.get(tenantId) ?? 0;
