@@ -4,32 +4,37 @@ import { networkOf } from '../../data-plane-agent/base/http/network.js';
 import type { AuditEvent } from './audit.js';
 import { numberOf } from './rows.js';
 
-/** What came again, and is told once its hour is over. */
+/** A repeated event, which is recorded when its hour is over. */
 export interface Repeated {
-  /** As the first was told, but for what was the first's alone. */
+  /** The first event, without the details that apply only to it. */
   readonly event: Omit<AuditEvent, 'at' | 'changes'> & { readonly changes: Readonly<Record<string, unknown>> };
   readonly times: number;
-  /** Of the first and of the last that was counted, in epoch milliseconds. */
+  /** The times of the first and the last counted event, in epoch milliseconds. */
   readonly since: number;
   readonly until: number;
 }
 
-/** Events are counted within the hours of the clock, UTC. */
+/** Events are counted per clock hour, UTC. */
 const HOUR_MS = 3_600_000;
 /**
- * Kinds of an event that are told apart in an hour, by tenant and actor; what goes beyond is counted together. What a
- * member is refused has as many kinds as there are routes and codes, and each of them is told: nobody hides one behind
+ * The maximum number of kinds of an event counted separately in an hour, by tenant and actor; others are counted
+ * together. Refusals of members are always counted separately by route and code, so that none can be hidden among
  * others.
  */
-const KINDS = { ofStrangers: 20, ofMembers: 100 };
-/** What tells two events apart beside actor, record and address; whatever else they say is told of the first alone. */
-const TELLING = ['reason', 'route', 'code', 'needs', 'template'];
+const KINDS = { ofAnonymous: 20, ofMembers: 100 };
 /**
- * What a refusal says was missing is ours to choose where it is a right of the role; of fields, stages and the like the
- * caller makes as many as they like.
+ * The changes that distinguish events, in addition to actor, record and address; other changes are recorded only for
+ * the first event.
  */
-const tellingOf = ({ action, changes = {} }: AuditEvent): readonly string[] =>
-  action === 'access_refused' && changes['code'] !== 'FORBIDDEN' ? TELLING.filter((name) => name !== 'needs') : TELLING;
+const DISTINGUISHING = ['reason', 'route', 'code', 'needs', 'template'];
+/**
+ * `needs` of FORBIDDEN is a permission, of which there are few. For other refusals it contains fields, stages and the
+ * like, of which a caller can produce any number.
+ */
+const distinguishingOf = ({ action, changes = {} }: AuditEvent): readonly string[] =>
+  action === 'access_refused' && changes['code'] !== 'FORBIDDEN'
+    ? DISTINGUISHING.filter((name) => name !== 'needs')
+    : DISTINGUISHING;
 
 const REPEATING: ReadonlySet<string> = new Set([
   'login_failed',
@@ -39,41 +44,40 @@ const REPEATING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether the event is one that somebody can cause as often as they like: whatever a stranger does and what comes of
- * it, and what a member is refused.
+ * Whether a caller can cause the event any number of times: actions of unauthenticated callers, their consequences, and
+ * refusals of members.
  */
 export const isRepeating = ({ action, actor }: Pick<AuditEvent, 'action' | 'actor'>): boolean =>
   REPEATING.has(action) || (actor.kind === 'user' && actor.id === null);
 
-/** The same for events that are counted together. */
+/** The key of events that are counted together. */
 export function repeatKey(event: AuditEvent): string {
   const { recordKind, recordId, actor, action, changes = {} } = event;
-  // A member's address tells where somebody guesses their password; that they are refused something is the same from
-  // everywhere.
+  // The address matters for guessed passwords of a member, but not for requests of a member that are refused.
   const from = actor.ip === null || (action === 'access_refused' && actor.id !== null) ? null : networkOf(actor.ip);
-  // Of a mail to nobody the record is the mail itself, another one each time.
+  // The record of placeholder mail is the mail itself, which is new each time.
   return sha256Hex(
     JSON.stringify([
       familyOf(event),
       recordKind,
       recordKind === 'mail' ? null : recordId,
       from,
-      ...tellingOf(event).map((name) => changes[name] ?? null),
+      ...distinguishingOf(event).map((name) => changes[name] ?? null),
       isLock(event),
     ]),
   );
 }
 
-/** When the hour of an event is over. */
+/** The end of the hour of an event. */
 export const hourEnd = (at: number): number => (Math.floor(at / HOUR_MS) + 1) * HOUR_MS;
 
-/** Counts of events in the platform database, which holds for all replicas; and none is lost with a process. */
+/** Counts events in the platform database, for all replicas and across restarts. */
 export class AuditRepeatStore {
   constructor(private readonly tx: Transaction) {}
 
   /**
-   * Counts an event, or `times` of them. Answers whether it is the first of its kind in the hour, and is to be told
-   * now. The statements are the same in either case, so that nobody can time by them whether an account is there.
+   * Counts an event, or `times` events. Returns whether it is the first of its kind in the hour and must be recorded
+   * now. The same statements run in both cases, so that timing does not reveal whether an account exists.
    */
   async count(event: AuditEvent): Promise<boolean> {
     const { times = 1, until = event.at } = event;
@@ -96,14 +100,14 @@ export class AuditRepeatStore {
       event.at,
       until,
       event.actor.requestId,
-      JSON.stringify(isFull ? othersOf(event) : toldOf(event)),
+      JSON.stringify(isFull ? othersOf(event) : commonPartOf(event)),
       known === 0 ? 1 : 0,
-      times, // where another transaction was quicker
+      times, // if a concurrent transaction has inserted the row
     ]);
     return row !== undefined && !isFull && numberOf(row, 'times') === counted;
   }
 
-  /** Takes out some of what ended before an instant. */
+  /** Deletes and returns events that ended before an instant. */
   async takeEnded({ before, limit }: { before: number; limit: number }): Promise<Repeated[]> {
     const rows = await this.tx.all(
       'DELETE FROM audit_repeats WHERE key IN (SELECT key FROM audit_repeats WHERE ends_at <= ? ORDER BY ends_at, key LIMIT ?) RETURNING times, since, until, request_id, event',
@@ -118,18 +122,18 @@ const INSERT = `INSERT INTO audit_repeats (key, family, ends_at, times, since, u
   RETURNING times`;
 
 const mostOf = ({ action, actor }: AuditEvent): number =>
-  actor.id === null ? KINDS.ofStrangers : action === 'access_refused' ? Infinity : KINDS.ofMembers;
+  actor.id === null ? KINDS.ofAnonymous : action === 'access_refused' ? Infinity : KINDS.ofMembers;
 
-/** All of one action, tenant and actor within the hour: so many kinds of them are told apart. */
+/** The group of events of one action, tenant and actor in an hour, whose number of kinds is limited. */
 const familyOf = ({ action, tenantId, actor, at }: AuditEvent): string =>
   sha256Hex(JSON.stringify([action, tenantId, actor.kind, actor.id, hourEnd(at)]));
 
-/** The failure that brought a lock is told by itself. */
+/** A failure that causes a lock is distinguished. */
 const isLock = ({ changes = {} }: AuditEvent): boolean => 'lockedForSeconds' in changes;
 
-type Told = Repeated['event'];
+type CommonPart = Repeated['event'];
 
-const toldOf = (event: AuditEvent): Told => {
+const commonPartOf = (event: AuditEvent): CommonPart => {
   const {
     tenantId,
     actor: { kind, id, name, ip, requestId },
@@ -138,8 +142,8 @@ const toldOf = (event: AuditEvent): Told => {
     recordId,
     changes = {},
   } = event;
-  const telling = Object.fromEntries(
-    tellingOf(event).flatMap((field) => (changes[field] === undefined ? [] : [[field, changes[field]]])),
+  const distinguishing = Object.fromEntries(
+    distinguishingOf(event).flatMap((field) => (changes[field] === undefined ? [] : [[field, changes[field]]])),
   );
   return {
     tenantId,
@@ -147,17 +151,17 @@ const toldOf = (event: AuditEvent): Told => {
     action,
     recordKind,
     recordId,
-    changes: { ...telling, ...(isLock(event) ? { locked: true } : {}) },
+    changes: { ...distinguishing, ...(isLock(event) ? { locked: true } : {}) },
   };
 };
 
-const othersOf = (event: AuditEvent): Told => {
-  const told = toldOf(event);
-  return { ...told, actor: { ...told.actor, ip: null }, recordId: null, changes: { others: true } };
+const othersOf = (event: AuditEvent): CommonPart => {
+  const common = commonPartOf(event);
+  return { ...common, actor: { ...common.actor, ip: null }, recordId: null, changes: { others: true } };
 };
 
 function repeatedOf(row: Row): Repeated {
-  const event = JSON.parse(String(row['event'])) as Told; // as `count` wrote it
+  const event = JSON.parse(String(row['event'])) as CommonPart; // as `count` wrote it
   return {
     event: { ...event, actor: { ...event.actor, requestId: String(row['request_id']) } },
     times: numberOf(row, 'times'),

@@ -5,9 +5,9 @@ import type { Actor } from '../access/actor.js';
 import { AuditRepeatStore, isRepeating, type Repeated } from './audit-repeats.js';
 
 export interface AuditEvent {
-  /** Made unless given: whoever answers with it needs it before. */
+  /** Generated unless given by a caller that needs the id before. */
   readonly id?: string;
-  /** `null` where no tenant is known: a login that named none. */
+  /** `null` if no tenant is known, as for a login with an unknown one. */
   readonly tenantId: string | null;
   readonly at: number;
   readonly actor: Actor;
@@ -15,28 +15,28 @@ export interface AuditEvent {
   readonly action: string;
   readonly recordKind: string;
   readonly recordId: string | null;
-  /** Changed fields with before and after, or what else tells the event; never a secret. */
+  /** Changed fields with before and after, or other details of the event, without secrets. */
   readonly changes?: Readonly<Record<string, unknown>>;
-  /** How many of them there were, when they were counted before; and when the last one was. */
+  /** The number of counted events, and the time of the last one. */
   readonly times?: number;
   readonly until?: number;
 }
 
 /**
- * The platform's audit: written in the transaction of the change that it tells, never changed. What can be caused
- * without end is told at once the first time in an hour, and then counted: the count is told when the hour is over
- * (`server/audit/repeats.ts`).
+ * The platform's audit: events are written in the transaction of the change and never updated. Events that a caller can
+ * cause any number of times are recorded the first time in an hour and then counted; the count is recorded when the
+ * hour is over (`server/audit/repeats.ts`).
  */
 export class AuditStore {
   constructor(private readonly tx: Transaction) {}
 
   async append(event: AuditEvent): Promise<void> {
     if (!isRepeating(event)) return this.write(INSERT, event);
-    // A statement also where it writes nothing: what is told for the first time must not take longer.
+    // Runs a statement even if nothing is written, so that both cases take the same time.
     await this.write(INSERT_IF, event, [(await new AuditRepeatStore(this.tx).count(event)) ? 1 : 0]);
   }
 
-  /** How often an event came again. */
+  /** Records how often an event was repeated. */
   async appendRepeats({ event, times, since, until }: Repeated, { at }: { at: number }): Promise<void> {
     await this.write(INSERT, {
       ...event,

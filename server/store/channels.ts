@@ -4,16 +4,17 @@ import { flagOf, numberOf, textOf, textOrNull } from './rows.js';
 export const CHANNEL_KINDS = ['email', 'webhook', 'slack', 'teams', 'feishu', 'dingtalk', 'wecom'] as const;
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 
-/** Where a tenant's reminders go. */
+/** A channel for a tenant's reminders. */
 export interface ChannelRecord {
   readonly id: string;
   readonly kind: ChannelKind;
   readonly name: string;
   /**
-   * Addresses with commas between them, or what may be shown of a URL; `null` of an email channel is the line's owner.
+   * Email addresses separated by commas, or the displayed form of a URL; `null` for an email channel means the line's
+   * owner.
    */
   readonly target: string | null;
-  /** The URL, sealed for `channelTargetContext`; `null` of an email channel. */
+  /** The URL, sealed for `channelTargetContext`; `null` for an email channel. */
   readonly targetSealed: string | null;
   readonly enabled: boolean;
   readonly isDefault: boolean;
@@ -35,7 +36,7 @@ export class ChannelStore {
     private readonly tenantId: string,
   ) {}
 
-  /** In the order in which they were made. */
+  /** In the order of creation. */
   async all(): Promise<ChannelRecord[]> {
     return (
       await this.tx.all(`SELECT ${COLUMNS} FROM notification_channels WHERE tenant_id = ? ORDER BY id`, [this.tenantId])
@@ -86,7 +87,7 @@ export class ChannelStore {
     );
   }
 
-  /** Before another one becomes the default: there is at most one. */
+  /** Called before another channel becomes the default: there is at most one. */
   async clearDefault({ at }: { at: number }): Promise<void> {
     await this.tx.run(
       'UPDATE notification_channels SET is_default = 0, updated_at = ? WHERE tenant_id = ? AND is_default = 1',
@@ -106,7 +107,7 @@ interface PlainTarget {
   readonly target: string;
 }
 
-/** Of any tenant: URLs that are kept as they are. */
+/** URLs stored in plain text, of any tenant. */
 export const plainTargets = async (tx: Transaction, limit: number): Promise<PlainTarget[]> =>
   (
     await tx.all(
@@ -120,7 +121,7 @@ export const plainTargets = async (tx: Transaction, limit: number): Promise<Plai
     target: textOf(row, 'target'), // the column's closed vocabulary
   }));
 
-/** Nothing when somebody has changed it meanwhile. */
+/** Does nothing if the target was changed concurrently. */
 export async function sealTarget(
   tx: Transaction,
   {

@@ -13,7 +13,10 @@ export const CONNECTION_STATUSES = [
 export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number];
 export const ACCESS_MODES = ['outbound', 'direct'] as const;
 
-/** What a tenant says of its data plane: the link to it (`agent`), or what must stand behind that. One of each kind. */
+/**
+ * A declared part of a tenant's data plane: the connection to an agent (`agent`), or a component behind it. One of each
+ * kind.
+ */
 export interface ConnectionRecord {
   readonly id: string;
   readonly kind: string;

@@ -2,22 +2,22 @@ import type { Database } from '../../data-plane-agent/base/database/database.js'
 
 const DAY_MS = 24 * 3_600_000;
 
-/** What is of no use any more: each statement removes what ended before the instant that it is given. */
+/** Each statement deletes rows that ended before the given instant. */
 const EXPIRED: readonly { readonly sql: string; readonly keepMs: number }[] = [
   { sql: 'DELETE FROM password_resets WHERE expires_at <= ?', keepMs: 0 },
   { sql: 'DELETE FROM passkey_flows WHERE expires_at <= ?', keepMs: 0 },
-  // An admin may send one that is over again; not for ever.
+  // Expired invitations can be sent again for a while.
   { sql: 'DELETE FROM invitations WHERE expires_at <= ?', keepMs: 60 * DAY_MS },
   { sql: "DELETE FROM mail_outbox WHERE status = 'void' AND created_at <= ?", keepMs: 3_600_000 },
   { sql: "DELETE FROM mail_outbox WHERE status <> 'queued' AND created_at <= ?", keepMs: 90 * DAY_MS },
   { sql: 'DELETE FROM idempotency_records WHERE expires_at <= ?', keepMs: 0 },
-  // Its refresh tokens have ended with it; kept a while for whoever looks into what happened.
+  // Its refresh tokens have expired with it; kept for a while for investigations.
   { sql: 'DELETE FROM sessions WHERE idle_expires_at <= ?', keepMs: 30 * DAY_MS },
 ];
 
 /**
- * Removes what is over from the platform database, a statement at a time, so that nobody waits long. Answers how many
- * rows went.
+ * Deletes expired rows from the platform database, one statement per transaction to keep locks short. Returns the
+ * number of rows.
  */
 export async function removeExpired(
   database: Database,

@@ -1,23 +1,23 @@
 import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { jsonOrNull, numberOf, textOf } from './rows.js';
 
-/** An invitation that nobody has accepted yet; it may be over. */
+/** An invitation that was not accepted; it may have expired. */
 export interface InvitationRecord {
   readonly id: string;
   readonly tenantId: string;
-  /** Lower-cased; who accepts gets an account of this address. */
+  /** Lower-cased; the address of the account that accepting creates. */
   readonly email: string;
   readonly roleCode: string;
-  /** Subject companies that the member will see; `null` is all, an empty list none. */
+  /** The subject companies visible to the member; `null` means all, an empty list none. */
   readonly subjectScope: readonly string[] | null;
   readonly expiresAt: number;
-  /** Who sent it last, and vouches for it. */
+  /** The member who last sent it, and whose permissions decide whether it is valid. */
   readonly invitedBy: string;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** By the token alone: who accepts knows nothing else. */
+/** Finds an invitation by its token alone, of any tenant. */
 export async function findInvitation(tx: Transaction, tokenHash: string): Promise<InvitationRecord | undefined> {
   const row = await tx.get(`SELECT ${COLUMNS} FROM invitations WHERE token_hash = ?`, [tokenHash]);
   return row && invitationOf(row);
@@ -47,7 +47,7 @@ export class InvitationStore {
     return row && invitationOf(row);
   }
 
-  /** Answers false when the address has an open invitation; one that is over gives way. */
+  /** Returns false if the address has an open invitation; an expired one is replaced. */
   async insert({ tokenHash, ...it }: InvitationRecord & { readonly tokenHash: string }): Promise<boolean> {
     await this.tx.run('DELETE FROM invitations WHERE tenant_id = ? AND email = ? AND expires_at <= ?', [
       this.tenantId,
@@ -72,7 +72,7 @@ export class InvitationStore {
     return inserted === 1;
   }
 
-  /** The old token is worth nothing from now on. Answers false when the invitation is gone. */
+  /** Replaces the token. Returns false if the invitation does not exist. */
   async renew({
     id,
     tokenHash,
@@ -94,9 +94,7 @@ export class InvitationStore {
     );
   }
 
-  /**
-   * Uses the token up, and the invitation with it. Answers false when it was used, replaced, withdrawn or over by now.
-   */
+  /** Deletes the invitation of a token. Returns false if the token was used, replaced, withdrawn or has expired. */
   async take({ tokenHash, at }: { tokenHash: string; at: number }): Promise<boolean> {
     return (
       (await this.tx.run('DELETE FROM invitations WHERE tenant_id = ? AND token_hash = ? AND expires_at > ?', [

@@ -4,20 +4,22 @@ import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import { IdempotencyStore, type Settled } from '../../data-plane-agent/base/database/idempotency.js';
 import type { KeyedRequest } from '../../data-plane-agent/base/http/request.js';
 
-/** The platform database as the services behind endpoints have it: a write for a keyed request happens once. */
+/**
+ * The platform database for services behind endpoints: the write of a request with an idempotency key is executed once.
+ */
 export interface KeyedDatabase extends Database {
   /**
-   * As any write, but for `keyed`: then the answer of the write, or its refusal by rule, is stored sealed in the
-   * transaction of the write itself, as the data plane does it, and a repeat gets it again. Such a request makes one
-   * write here, and answers from what that write answered: plain JSON.
+   * With `keyed`, the answer of the write, or its refusal, is stored encrypted in the same transaction, and a repeated
+   * request gets it again. Such a request makes one write here, and answers with the result of that write as plain
+   * JSON.
    */
   write<T>(
     scope: Scope & { readonly keyed?: KeyedRequest | undefined },
     work: (tx: Transaction) => Promise<T>,
   ): Promise<T>;
   /**
-   * What the write of this request answered before, or its refusal again; `undefined` when it has not answered. For who
-   * asks something else before the write, which no longer matters then.
+   * Returns the stored answer of this request, or throws its stored refusal; `undefined` if there is none. For requests
+   * with checks before the write, which a repetition skips.
    */
   answered<T>(keyed: KeyedRequest | undefined): Promise<{ readonly answer: T } | undefined>;
 }
@@ -31,16 +33,16 @@ export function keyedDatabase({
   clock: Clock;
   keyRing: KeyRing;
 }): KeyedDatabase {
-  const idempotency = new IdempotencyStore(keyRing, clock, () => Promise.resolve()); // a schedule removes what is over
+  const idempotency = new IdempotencyStore(keyRing, clock, () => Promise.resolve()); // a schedule deletes expired records
 
   const once = async <T>(scope: Scope, keyed: KeyedRequest, work: (tx: Transaction) => Promise<T>): Promise<T> => {
-    // JSON has no undefined.
+    // JSON has no `undefined`.
     const settled = await idempotency.alone(keyed, () =>
       database.write(scope, (tx) =>
         idempotency.once(tx, { call: keyed, operation: keyed.operation }, async () => (await work(tx)) ?? null),
       ),
     );
-    return told<T>(settled, keyed);
+    return answerOf<T>(settled, keyed);
   };
 
   return {
@@ -50,7 +52,7 @@ export function keyedDatabase({
     answered: async <T>(keyed: KeyedRequest | undefined) => {
       const settled =
         keyed && (await database.read({ tenantId: null }, (tx) => idempotency.stored(tx, keyed, keyed.operation)));
-      return settled && { answer: told<T>(settled, keyed) };
+      return settled && { answer: answerOf<T>(settled, keyed) };
     },
     ping: (timeoutMs) => database.ping(timeoutMs),
     pool: () => database.pool(),
@@ -59,8 +61,8 @@ export function keyedDatabase({
   };
 }
 
-function told<T>(settled: Settled, { onReplay }: KeyedRequest): T {
+function answerOf<T>(settled: Settled, { onReplay }: KeyedRequest): T {
   if (settled.replayed) onReplay();
   if ('failure' in settled) throw settled.failure;
-  return settled.output as T; // what the write answered, now or the first time
+  return settled.output as T; // the result of the write, or the stored one
 }

@@ -5,14 +5,14 @@ interface CodeOf {
   readonly memberId: string;
 }
 
-/** The six digits by mail that stand in for an authenticator: at most one code of a member is good. */
+/** Login codes sent by mail: at most one code of a member is valid. */
 export class LoginCodeStore {
   constructor(
     private readonly tx: Transaction,
     private readonly tenantId: string,
   ) {}
 
-  /** When codes were sent to the member, oldest first, as far as that is still remembered. */
+  /** The times when codes were sent to the member, oldest first, as far as stored. */
   async sends({ memberId }: CodeOf): Promise<readonly number[]> {
     const row = await this.tx.get('SELECT sends FROM login_codes WHERE tenant_id = ? AND member_id = ?', [
       this.tenantId,
@@ -21,10 +21,7 @@ export class LoginCodeStore {
     return row ? jsonOf<number[]>(row, 'sends') : [];
   }
 
-  /**
-   * Puts the new code in the place of one sent before `before`. Answers false when there is a later one: another
-   * request was quicker.
-   */
+  /** Replaces a code sent before `before`. Returns false if a concurrent request has sent a later one. */
   async replace({
     memberId,
     codeSealed,
@@ -35,12 +32,12 @@ export class LoginCodeStore {
     return (await this.tx.run(REPLACE, [this.tenantId, memberId, codeSealed, at, JSON.stringify(sends), before])) === 1;
   }
 
-  /** No code is good, nor will one be sent, before `until`. */
+  /** No code is valid or sent before `until`. */
   async hold({ memberId, until }: CodeOf & { until: number }): Promise<void> {
     await this.tx.run(HOLD, [this.tenantId, memberId, until]);
   }
 
-  /** Until when it is held; 0 when it never was. */
+  /** Until when codes are disabled; 0 if they never were. */
   async heldUntil({ memberId }: CodeOf): Promise<number> {
     const row = await this.tx.get('SELECT held_until FROM login_codes WHERE tenant_id = ? AND member_id = ?', [
       this.tenantId,
@@ -50,8 +47,7 @@ export class LoginCodeStore {
   }
 
   /**
-   * Counts a try, and answers the code that it is to be held against; `undefined` when there is none that is good, or
-   * no try left.
+   * Counts an attempt and returns the code to compare with; `undefined` if there is no valid code or no attempt left.
    */
   async beginTry({
     memberId,
@@ -62,7 +58,7 @@ export class LoginCodeStore {
     return row && textOf(row, 'code_sealed');
   }
 
-  /** Uses the code up. Answers false when it was used, or replaced, meanwhile. */
+  /** Invalidates the code. Returns false if it was used or replaced in the meantime. */
   async use({ memberId, codeSealed }: CodeOf & { codeSealed: string }): Promise<boolean> {
     return (
       (await this.tx.run(

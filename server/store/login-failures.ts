@@ -2,13 +2,13 @@ import type { Transaction } from '../../data-plane-agent/base/database/database.
 import { numberOf } from './rows.js';
 
 /**
- * Failed sign-ins by key (an account, an address), existing or not; and other attempts that are limited in number over
- * all replicas, each kind with its prefix.
+ * Failed sign-ins by key (an account, whether or not it exists, or an address), and other attempts that are limited
+ * across all replicas, each kind with its own key prefix.
  */
 export class LoginFailureStore {
   constructor(private readonly tx: Transaction) {}
 
-  /** Until when the key is locked; 0 when it is not. */
+  /** Until when the key is locked; 0 if it is not. */
   async lockedUntil({ key, at }: { key: string; at: number }): Promise<number> {
     const row = await this.tx.get('SELECT locked_until FROM login_failures WHERE key = ? AND locked_until > ?', [
       key,
@@ -18,9 +18,9 @@ export class LoginFailureStore {
   }
 
   /**
-   * Counts one failure more, in one statement, so that guesses sent at once are counted one after the other. Answers
-   * the count and when it ends, or `undefined` (and counts nothing) when the key is locked by now. `slides` puts the
-   * end off with each failure.
+   * Counts a failure in one statement, so that concurrent guesses are counted one after the other. Returns the count
+   * and the end of the window, or `undefined` without counting if the key is locked. With `slides` each failure extends
+   * the window.
    */
   async count({
     key,
@@ -45,7 +45,7 @@ export class LoginFailureStore {
     await this.tx.run('DELETE FROM login_failures WHERE key = ?', [key]);
   }
 
-  /** What has ended is of no use to anybody, and whoever guesses makes rows. */
+  /** Deletes expired rows, which guessing could otherwise accumulate. */
   async deleteExpired({ at }: { at: number }): Promise<void> {
     await this.tx.run('DELETE FROM login_failures WHERE expires_at <= ? AND locked_until <= ?', [at, at]);
   }

@@ -1,7 +1,7 @@
 import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { numberOf, numberOrNull, textOf, textOrNull } from './rows.js';
 
-/** `void` is mail to nobody: it is never sent. */
+/** `void` is placeholder mail without a recipient: it is never sent. */
 export type MailStatus = 'not_sent' | 'queued' | 'sent' | 'failed' | 'void';
 
 export interface MailRecord {
@@ -10,17 +10,17 @@ export interface MailRecord {
   readonly template: string;
   readonly language: string;
   readonly recipient: string;
-  /** What the template is filled with, as sealed JSON; `null` once nobody needs it any more. */
+  /** The values of the template as sealed JSON; `null` after delivery. */
   readonly valuesSealed: string | null;
   readonly aboutKind: string | null;
   readonly aboutId: string | null;
   readonly status: MailStatus;
   readonly attempts: number;
-  /** When it is tried next. */
+  /** The time of the next attempt. */
   readonly nextAt: number;
-  /** When nobody can use it any more. */
+  /** The time when the content expires. */
   readonly notAfter: number | null;
-  /** A code of the mail server or the network, never its text. */
+  /** An error code of the mail server or the network, never its text. */
   readonly lastError: string | null;
   readonly createdAt: number;
 }
@@ -28,7 +28,7 @@ export interface MailRecord {
 export class MailStore {
   constructor(private readonly tx: Transaction) {}
 
-  /** Mail to nobody takes the place of what was put there before. */
+  /** Placeholder mail replaces an earlier row with the same id. */
   async insert(mail: MailRecord): Promise<void> {
     await this.tx.run(
       `INSERT INTO mail_outbox (${COLUMNS}, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -53,7 +53,7 @@ export class MailStore {
     );
   }
 
-  /** The oldest that are due. */
+  /** The mail that is due, oldest first. */
   async due({ at, limit }: { at: number; limit: number }): Promise<MailRecord[]> {
     return (
       await this.tx.all(
@@ -64,8 +64,8 @@ export class MailStore {
   }
 
   /**
-   * Takes the mail for one attempt; until `nextAt` nobody else does. Answers false when another was quicker, or when it
-   * was withdrawn.
+   * Claims the mail for one attempt until `nextAt`. Returns false if another process was faster, or if the mail was
+   * withdrawn.
    */
   async claim({
     id,
@@ -87,8 +87,8 @@ export class MailStore {
   }
 
   /**
-   * The end of an attempt, of the one that `attempts` counts: a later one has its own. A settled mail's values are
-   * blanked.
+   * Records the end of the attempt with this number; a later attempt has its own. The values of settled mail are
+   * deleted.
    */
   async settle({
     id,
@@ -112,7 +112,7 @@ export class MailStore {
     return settled === 1;
   }
 
-  /** Takes back what has not been sent. */
+  /** Deletes mail that has not been sent. */
   async withdraw({
     tenantId,
     aboutKind,
@@ -130,7 +130,7 @@ export class MailStore {
     );
   }
 
-  /** How the latest mail about each record of the kind stands, by the record's id. */
+  /** The status of the latest mail about each record of the kind, by the record's id. */
   async statuses({ tenantId, aboutKind }: { tenantId: string; aboutKind: string }): Promise<Map<string, MailStatus>> {
     const rows = await this.tx.all(
       'SELECT about_id, status FROM mail_outbox WHERE tenant_id = ? AND about_kind = ? AND about_id IS NOT NULL ORDER BY id',

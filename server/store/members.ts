@@ -12,11 +12,11 @@ export interface MemberRecord {
   readonly nameProfile: NameProfile | null;
   readonly status: 'active' | 'disabled';
   readonly roleCode: string;
-  /** Subject companies that the member may see; `null` is all, an empty list none. */
+  /** The subject companies visible to the member; `null` means all, an empty list none. */
   readonly subjectScope: readonly string[] | null;
-  /** The member's own, where they differ from the tenant's. */
+  /** The member's preferences that differ from the tenant's settings. */
   readonly preferences: Readonly<Record<string, unknown>>;
-  /** A PHC string; `null` for who signs in another way. */
+  /** A PHC string; `null` for members who sign in without a password. */
   readonly passwordHash: string | null;
   readonly lastLoginAt: number | null;
   readonly createdAt: number;
@@ -43,8 +43,8 @@ export class MemberStore {
   }
 
   /**
-   * As `byId`, and no other writer's before this transaction ends; rows that refer to the member may be written. SQLite
-   * has one writer anyway.
+   * Like `byId`, and locks the row for this transaction; rows that refer to the member can still be written. SQLite has
+   * only one writer anyway.
    */
   async lock(id: string): Promise<MemberRecord | undefined> {
     const row = await this.tx.get(
@@ -54,7 +54,7 @@ export class MemberStore {
     return row && memberOf(row);
   }
 
-  /** Names and states only, for the directory. */
+  /** Only names and states, for the directory. */
   async names(): Promise<{ id: string; name: string; email: string; active: boolean }[]> {
     const rows = await this.tx.all('SELECT id, name, email, status FROM members WHERE tenant_id = ? ORDER BY id', [
       this.tenantId,
@@ -67,7 +67,7 @@ export class MemberStore {
     }));
   }
 
-  /** All with whether they have an authenticator, in the order in which they came. */
+  /** All members and whether they have an authenticator, in the order in which they joined. */
   async list(): Promise<ListedMember[]> {
     const rows = await this.tx.all(`${LISTED} WHERE m.tenant_id = ? ORDER BY m.id`, [this.tenantId]);
     return rows.map(listedOf);
@@ -78,7 +78,7 @@ export class MemberStore {
     return row && listedOf(row);
   }
 
-  /** Who has the role, active members first. */
+  /** The members with the role, active members first. */
   async holders({ roleCode, limit }: { roleCode: string; limit: number }): Promise<MemberRecord[]> {
     const rows = await this.tx.all(
       `SELECT ${COLUMNS} FROM members WHERE tenant_id = ? AND role_code = ? ORDER BY CASE WHEN status = 'active' THEN 0 ELSE 1 END, id LIMIT ?`,
@@ -87,7 +87,7 @@ export class MemberStore {
     return rows.map(memberOf);
   }
 
-  /** Keeps that the member, or whoever has the role, has lost admin (edit). */
+  /** Records that the member, or all members with the role, have lost admin (edit). */
   async loseAdmin({ at, ...who }: { at: number } & ({ id: string } | { roleCode: string })): Promise<void> {
     const [column, value] = 'id' in who ? ['id', who.id] : ['role_code', who.roleCode];
     await this.tx.run(`UPDATE members SET admin_lost_at = ? WHERE tenant_id = ? AND ${column} = ?`, [
@@ -97,7 +97,7 @@ export class MemberStore {
     ]);
   }
 
-  /** How many members each role has; roles that nobody has are not in it. */
+  /** The number of members of each role; unused roles are missing. */
   async countByRole(): Promise<ReadonlyMap<string, number>> {
     const rows = await this.tx.all(
       'SELECT role_code, count(*) AS n FROM members WHERE tenant_id = ? GROUP BY role_code',
@@ -106,10 +106,7 @@ export class MemberStore {
     return new Map(rows.map((row) => [textOf(row, 'role_code'), Number(row['n'])]));
   }
 
-  /**
-   * Writes the given fields. Answers false when another member has the email. Whoever changes a member holds the
-   * tenant.
-   */
+  /** Updates the given fields. Returns false if another member has the email. The caller holds the tenant's lock. */
   async update({
     id,
     fields,
@@ -125,7 +122,7 @@ export class MemberStore {
     );
     const sql = `UPDATE members SET ${[...given.map(([, column]) => column), 'updated_at'].map((column) => `${column} = ?`).join(', ')} WHERE tenant_id = ? AND id = ?`;
     try {
-      // An invitation to the address may be accepted at this moment: the index decides.
+      // An invitation to the address may be accepted concurrently: the unique index decides.
       await this.tx.savepoint(() => this.tx.run(sql, [...values, at, this.tenantId, id]));
       return true;
     } catch (error) {
@@ -134,7 +131,7 @@ export class MemberStore {
     }
   }
 
-  /** Takes a subject company out of all scopes: who could see only this one sees none. */
+  /** Removes a subject company from all scopes: members who could see only this one see none. */
   async dropFromScopes({ subjectId, at }: { subjectId: string; at: number }): Promise<string[]> {
     const narrowed = (await this.list()).filter(({ subjectScope }) => subjectScope?.includes(subjectId));
     for (const { id, subjectScope } of narrowed)
@@ -142,7 +139,7 @@ export class MemberStore {
     return narrowed.map(({ id }) => id);
   }
 
-  /** Answers false when the tenant has a member with this email. */
+  /** Returns false if the tenant has a member with this email. */
   async insert(member: MemberRecord): Promise<boolean> {
     const inserted = await this.tx.run(
       `INSERT INTO members (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant_id, email) DO NOTHING`,
@@ -200,7 +197,7 @@ export class MemberStore {
     ]);
   }
 
-  /** Another password. Answers false when the member is disabled by now. */
+  /** Sets a password. Returns false if the member is disabled. */
   async setPasswordHash({ id, passwordHash, at }: { id: string; passwordHash: string; at: number }): Promise<boolean> {
     return (
       (await this.tx.run(
@@ -248,8 +245,8 @@ export class MemberStore {
   }
 
   /**
-   * Answers false when the member is disabled by now: whoever disables waits for this row, and then ends the session
-   * that was opened.
+   * Returns false if the member is disabled. A concurrent request to disable the member waits for this row, and then
+   * ends the new session.
    */
   async recordLogin({ id, at }: { id: string; at: number }): Promise<boolean> {
     return (
@@ -261,7 +258,7 @@ export class MemberStore {
     );
   }
 
-  /** The same password under stronger parameters; left alone when the password has changed meanwhile. */
+  /** Stores the same password under stronger parameters, unless it was changed in the meantime. */
   async upgradePasswordHash({ id, from, to }: { id: string; from: string; to: string }): Promise<void> {
     await this.tx.run('UPDATE members SET password_hash = ? WHERE tenant_id = ? AND id = ? AND password_hash = ?', [
       to,
@@ -272,7 +269,7 @@ export class MemberStore {
   }
 }
 
-/** A member as administrators see him. */
+/** A member as shown to administrators. */
 export interface ListedMember extends MemberRecord {
   readonly mfaEnrolled: boolean;
   /** When they last lost admin (edit). */

@@ -7,7 +7,7 @@ export interface TotpRecord {
   readonly lastStep: number;
 }
 
-/** The second factors of one tenant's members. Whatever serves once is used up by the statement that finds it. */
+/** The second factors of one tenant's members. Single-use values are invalidated by the statement that finds them. */
 export class MfaStore {
   constructor(
     private readonly tx: Transaction,
@@ -22,7 +22,7 @@ export class MfaStore {
     return row && { secretSealed: textOf(row, 'secret_sealed'), lastStep: numberOf(row, 'last_step') };
   }
 
-  /** Answers false when the member has an authenticator already. */
+  /** Returns false if the member has an authenticator. */
   async insertTotp({
     memberId,
     secretSealed,
@@ -42,8 +42,8 @@ export class MfaStore {
   }
 
   /**
-   * Uses up the time step. Answers false when it, or a later one, was used before: of two requests with one code, one
-   * wins.
+   * Marks the time step as used. Returns false if it or a later one was used before: of two concurrent requests with
+   * the same code, one succeeds.
    */
   async useStep({ memberId, step }: { memberId: string; step: number }): Promise<boolean> {
     return (
@@ -56,7 +56,7 @@ export class MfaStore {
     );
   }
 
-  /** Remembers a secret that was shown; of one member's, only the latest few. */
+  /** Stores a secret that was offered; only the latest few of a member are kept. */
   async offer({ memberId, secretHash, at }: { memberId: string; secretHash: string; at: number }): Promise<void> {
     const { tenantId } = this;
     await this.tx.run(
@@ -102,7 +102,7 @@ export class MfaStore {
       ]);
   }
 
-  /** Uses the code up. Answers false when there is no such code left. */
+  /** Invalidates the code. Returns false if there is no such code. */
   async takeRecoveryCode({ memberId, hash }: { memberId: string; hash: string }): Promise<boolean> {
     return (
       (await this.tx.run('DELETE FROM mfa_recovery_codes WHERE tenant_id = ? AND member_id = ? AND code_hash = ?', [
@@ -121,7 +121,7 @@ export class MfaStore {
     return Number(row?.['n'] ?? 0);
   }
 
-  /** Takes the member's second factor away, whole. Answers false when there was none. */
+  /** Deletes the member's second factor completely. Returns false if there was none. */
   async remove(memberId: string): Promise<boolean> {
     const removed = await this.tx.run('DELETE FROM mfa_totp WHERE tenant_id = ? AND member_id = ?', [
       this.tenantId,

@@ -1,18 +1,17 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 
 /**
- * What anybody may begin leaves a row until it is over. Of one asker (a network, or a session) so many are kept, more
- * than an office of people signs in with at a time; beyond them the oldest give way, so that nobody fills the database
- * by beginning.
+ * The maximum number of open sign-in flows per client (a network or a session), which is enough for an office. Above it
+ * the oldest are deleted, so that nobody can fill the database by starting flows.
  */
 export const MOST_OPEN = 1_000;
 
-/** More than one insert adds: several at once may each have found room. */
+/** More than one insert adds, because concurrent inserts may have exceeded the limit. */
 const AT_ONCE = 20;
 
 const FLOWS = { passkey_flows: 'flow_hash', sso_flows: 'state_hash' } as const;
 
-/** To be called after an insert, in its transaction. */
+/** Call it after an insert, in the same transaction. */
 export async function keepNewest(
   tx: Transaction,
   { table, asker }: { readonly table: keyof typeof FLOWS; readonly asker: string },

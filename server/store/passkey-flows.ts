@@ -2,10 +2,13 @@ import type { Row, Transaction } from '../../data-plane-agent/base/database/data
 import { keepNewest } from './open-flows.js';
 import { numberOf, textOf, textOrNull } from './rows.js';
 
-/** One question to an authenticator, which is answered once. Of what was told to the browser only digests are kept. */
+/**
+ * One request to an authenticator, which can be answered once. Of the values sent to the browser only digests are
+ * stored.
+ */
 export interface PasskeyFlow {
   readonly challengeHash: string;
-  /** Whom it is about; `null` for a sign-in that named nobody. */
+  /** The account; `null` for a sign-in to an unknown account. */
   readonly account: { readonly tenantId: string; readonly memberId: string } | null;
   readonly expiresAt: number;
 }
@@ -13,7 +16,7 @@ export interface PasskeyFlow {
 export class PasskeyFlowStore {
   constructor(private readonly tx: Transaction) {}
 
-  /** `sessionId` where a session registers a passkey. Of an asker the newest are kept. */
+  /** `sessionId` is set if a session registers a passkey. Only the newest flows of a client are kept. */
   async insert({
     flowHash,
     sessionId,
@@ -41,7 +44,7 @@ export class PasskeyFlowStore {
     await keepNewest(this.tx, { table: 'passkey_flows', asker });
   }
 
-  /** Uses up a sign-in's flow; of two that come at once, one gets it. */
+  /** Invalidates the flow of a sign-in; of two concurrent requests, one gets it. */
   async takeLogin({ flowHash, at }: { flowHash: string; at: number }): Promise<PasskeyFlow | undefined> {
     return liveFlow(
       await this.tx.get(`DELETE FROM passkey_flows WHERE flow_hash = ? AND kind = 'login' RETURNING ${COLUMNS}`, [
@@ -52,7 +55,8 @@ export class PasskeyFlowStore {
   }
 
   /**
-   * Uses up the session's flow of this challenge. An answer to none of them ends them all: no answer is tried twice.
+   * Invalidates the session's flow with this challenge. If there is none, all flows of the session are invalidated, so
+   * that no response can be tried twice.
    */
   async takeRegistration({
     sessionId,

@@ -8,17 +8,17 @@ interface OfMember {
 export interface PasskeyRecord extends OfMember {
   readonly id: string;
   readonly tenantId: string;
-  /** As the authenticator names it, in base64url. */
+  /** The credential id of the authenticator, in base64url. */
   readonly credentialId: string;
   /** COSE, in base64url. */
   readonly publicKey: string;
-  /** How often the authenticator has signed, as it counts; 0 for ever where it does not count. */
+  /** The authenticator's signature counter; always 0 if it does not count. */
   readonly counter: number;
-  /** Ways to reach the authenticator, as the browser told them. */
+  /** The transports reported by the browser. */
   readonly transports: readonly string[];
-  /** Of the kind that is kept on several devices. Never changes. */
+  /** Whether it can be synced to several devices. Never changes. */
   readonly synced: boolean;
-  /** There is a copy on another device, as far as is known. */
+  /** Whether it is backed up, as last reported. */
   readonly backedUp: boolean;
   readonly label: string | null;
   readonly createdAt: number;
@@ -60,7 +60,7 @@ export class PasskeyStore {
     return Number(row?.['n'] ?? 0);
   }
 
-  /** Answers false when the member has this credential already. */
+  /** Returns false if the member has this credential. */
   async insert(passkey: PasskeyRecord): Promise<boolean> {
     const inserted = await this.tx.run(
       `INSERT INTO passkeys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant_id, member_id, credential_id) DO NOTHING`,
@@ -83,9 +83,8 @@ export class PasskeyStore {
   }
 
   /**
-   * Writes down a sign-in, unless the authenticator's count has not gone up since the last one: then a copy of it may
-   * be about, and the answer is false. Authenticators that do not count say 0 each time. Also false when the passkey is
-   * gone.
+   * Records a sign-in. Returns false if the authenticator's counter has not increased since the last one, which
+   * indicates a copied key, or if the passkey does not exist. Authenticators without a counter always report 0.
    */
   async use({
     id,
@@ -99,7 +98,7 @@ export class PasskeyStore {
     );
   }
 
-  /** Answers false when the member has no such passkey. */
+  /** Returns false if the member has no such passkey. */
   async delete({ id, memberId }: OfMember & { id: string }): Promise<boolean> {
     return (
       (await this.tx.run('DELETE FROM passkeys WHERE tenant_id = ? AND member_id = ? AND id = ?', [

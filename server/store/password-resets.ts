@@ -2,18 +2,18 @@ import type { Transaction } from '../../data-plane-agent/base/database/database.
 import { numberOf, textOf, textOrNull } from './rows.js';
 
 export interface PasswordReset {
-  /** Digest of slug and email, so that a token dies with the address that it was sent to. */
+  /** The digest of slug and email, so that a change of address invalidates the token. */
   readonly accountHash: string;
   readonly tenantId: string;
   readonly memberId: string;
   readonly expiresAt: number;
 }
 
-/** Live password resets: one for each account, by the account as it was named, existing or not. */
+/** Pending password resets: one per named account, whether or not it exists. */
 export class PasswordResetStore {
   constructor(private readonly tx: Transaction) {}
 
-  /** Replaces the account's token, if it has one. Without a member it stands for nobody, and is never found. */
+  /** Replaces the account's token. Without a member, the token is for an unknown account and never found. */
   async put({
     accountHash,
     tokenHash,
@@ -46,12 +46,12 @@ export class PasswordResetStore {
       : undefined;
   }
 
-  /** Makes the member's token worthless, if there is one. */
+  /** Deletes the member's token, if there is one. */
   async drop({ tenantId, memberId }: { tenantId: string; memberId: string }): Promise<void> {
     await this.tx.run('DELETE FROM password_resets WHERE tenant_id = ? AND member_id = ?', [tenantId, memberId]);
   }
 
-  /** Uses the token up. Answers false when it was used, replaced or over by now. */
+  /** Invalidates the token. Returns false if it was used, replaced or has expired. */
   async take({ tokenHash, at }: { tokenHash: string; at: number }): Promise<boolean> {
     return (
       (await this.tx.run('DELETE FROM password_resets WHERE token_hash = ? AND expires_at > ?', [tokenHash, at])) === 1

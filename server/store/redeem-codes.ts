@@ -6,7 +6,7 @@ export interface RedeemCodeRecord {
   readonly id: string;
   readonly planCode: PlanCode;
   readonly createdAt: number;
-  /** `null` never expires. */
+  /** `null` means that it does not expire. */
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
   readonly usedAt: number | null;
@@ -34,7 +34,7 @@ export class RedeemCodeStore {
     );
   }
 
-  /** The code if it can be taken at this instant. Only `take` decides: another request may be quicker. */
+  /** Returns the code if it can be used at this instant. Only `take` is decisive for concurrent requests. */
   async usable({ codeHash, at }: { codeHash: string; at: number }): Promise<RedeemCodeRecord | undefined> {
     const row = await this.tx.get(`SELECT ${COLUMNS} FROM redeem_codes WHERE code_hash = ? AND ${USABLE}`, [
       codeHash,
@@ -43,7 +43,7 @@ export class RedeemCodeStore {
     return row && codeOf(row);
   }
 
-  /** Uses the code up. Answers false when it was used, revoked or expired meanwhile. */
+  /** Invalidates the code. Returns false if it was used, revoked or has expired. */
   async take({ id, tenantId, at }: { id: string; tenantId: string; at: number }): Promise<boolean> {
     return (
       (await this.tx.run(`UPDATE redeem_codes SET used_at = ?, used_by_tenant_id = ? WHERE id = ? AND ${USABLE}`, [
@@ -55,7 +55,7 @@ export class RedeemCodeStore {
     );
   }
 
-  /** Answers false when there is no such code that is still unused. */
+  /** Returns false if there is no such unused code. */
   async revoke({ id, at }: { id: string; at: number }): Promise<boolean> {
     return (
       (await this.tx.run(

@@ -8,7 +8,7 @@ export interface RoleRecord {
   readonly name: string;
   readonly builtIn: boolean;
   readonly permissions: Permissions;
-  /** Workflow control levels by stage; a missing stage is `none`. */
+  /** Workflow control levels by stage; a missing stage means `none`. */
   readonly workflowControls: Readonly<Record<string, Control>>;
 }
 
@@ -18,7 +18,7 @@ export class RoleStore {
     private readonly tenantId: string,
   ) {}
 
-  /** In the order in which they were made. */
+  /** In the order of creation. */
   async all(): Promise<RoleRecord[]> {
     const rows = await this.tx.all(
       'SELECT code, name, built_in, permissions, workflow_controls FROM roles WHERE tenant_id = ? ORDER BY position, code',

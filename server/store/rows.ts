@@ -1,9 +1,9 @@
 import type { Row } from '../../data-plane-agent/base/database/database.js';
 
-/** Reading columns by name. A column of another type than expected is a fault of ours, told with the column's name. */
+/** Read columns by name. A column of an unexpected type is an internal error, whose message names the column. */
 export const textOf = (row: Row, column: string): string => {
   const value = row[column];
-  if (typeof value !== 'string') throw new TypeError(`column ${column} holds no text`);
+  if (typeof value !== 'string') throw new TypeError(`column ${column} does not contain text`);
   return value;
 };
 
@@ -12,7 +12,7 @@ export const textOrNull = (row: Row, column: string): string | null =>
 
 export const numberOf = (row: Row, column: string): number => {
   const value = row[column];
-  if (typeof value !== 'number') throw new TypeError(`column ${column} holds no number`);
+  if (typeof value !== 'number') throw new TypeError(`column ${column} does not contain a number`);
   return value;
 };
 
@@ -21,7 +21,7 @@ export const numberOrNull = (row: Row, column: string): number | null =>
 
 export const flagOf = (row: Row, column: string): boolean => numberOf(row, column) === 1;
 
-/** JSON that this program wrote into the column itself; its type is what was written. */
+/** JSON that this program wrote to the column, as the type that was written. */
 export const jsonOf = <T>(row: Row, column: string): T => JSON.parse(textOf(row, column)) as T;
 
 export const jsonOrNull = <T>(row: Row, column: string): T | null =>

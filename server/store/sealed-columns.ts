@@ -1,8 +1,8 @@
 import type { SealedColumn } from '../../data-plane-agent/base/database/sealed-columns.js';
 
 /**
- * What the platform database holds under the key ring: to re-seal it, and to know when a key may go. A test finds every
- * sealed text in here.
+ * The encrypted columns of the platform database, to re-encrypt them and to find out whether a key is still used. A
+ * test checks that the list is complete.
  */
 export const PLATFORM_SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'signing_keys', column: 'private_sealed', place: ['kid'] },

@@ -7,21 +7,21 @@ import type { MemberRecord } from './members.js';
 import { flagOf, jsonOf, jsonOrNull, numberOf, numberOrNull, textOf, textOrNull } from './rows.js';
 import type { TenantRecord } from './tenants.js';
 
-/** One sign-in and all refresh tokens that came of it. */
+/** A sign-in, and all refresh tokens issued for it. */
 export interface SessionRecord {
   readonly id: string;
   readonly tenantId: string;
   readonly memberId: string;
-  /** Counts the rotations: only the refresh token of this generation is the present one. */
+  /** The number of rotations: only the refresh token of this generation is current. */
   readonly generation: number;
   readonly rotatedAt: number;
   readonly idleExpiresAt: number;
   readonly absoluteExpiresAt: number;
-  /** Opened from the service's own web pages. */
+  /** Started from the service's own web pages. */
   readonly ownPages: boolean;
-  /** How it was opened; `null` for one from before that was written down. */
+  /** How the session was started; `null` for sessions of older versions. */
   readonly way: Way | null;
-  /** With a code by mail in the place of the authenticator. */
+  /** Whether a code sent by mail replaced the authenticator. */
   readonly byEmailCode: boolean;
   readonly ip: string | null;
   readonly userAgent: string | null;
@@ -29,7 +29,7 @@ export interface SessionRecord {
   readonly revokedAt: number | null;
 }
 
-/** A session with all that a request's caller is made of, read by one statement. */
+/** A session with everything needed for the caller of a request, read by one statement. */
 export interface SessionHolder {
   readonly session: SessionRecord;
   readonly tenant: {
@@ -86,7 +86,7 @@ export class SessionStore {
     );
   }
 
-  /** Moves to the next generation. Answers false when another request did so first, or when the session was revoked. */
+  /** Increments the generation. Returns false if a concurrent request did so, or if the session was revoked. */
   async rotate({
     id,
     from,
@@ -105,14 +105,14 @@ export class SessionStore {
     return moved === 1;
   }
 
-  /** Answers false when it was revoked before. */
+  /** Returns false if it was revoked before. */
   async revoke({ id, at }: { id: string; at: number }): Promise<boolean> {
     return (
       (await this.tx.run('UPDATE sessions SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', [at, id])) === 1
     );
   }
 
-  /** The member's sessions that can still be used, newest first. */
+  /** The member's active sessions, newest first. */
   async liveOf({
     tenantId,
     memberId,
@@ -129,7 +129,7 @@ export class SessionStore {
     return rows.map(sessionOf);
   }
 
-  /** Ends a session of this member. Answers false when there is none such that can still be used. */
+  /** Ends a session of this member. Returns false if there is no such active session. */
   async revokeOwn({
     id,
     tenantId,
@@ -164,7 +164,7 @@ export class SessionStore {
     );
   }
 
-  /** All of the member's but this one. */
+  /** All of the member's sessions except this one. */
   async revokeOthersOf({
     tenantId,
     memberId,

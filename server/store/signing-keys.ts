@@ -4,20 +4,20 @@ import { jsonOf, numberOf, numberOrNull, textOf } from './rows.js';
 /** An Ed25519 key that signs tokens. */
 export interface SigningKeyRecord {
   readonly kid: string;
-  /** One key signs (`active`); those before it only verify (`retiring`). */
+  /** One key signs (`active`); earlier ones only verify (`retiring`). */
   readonly status: 'active' | 'retiring';
   readonly publicJwk: Readonly<Record<string, unknown>>;
   /** The private key as JWK, sealed by the key ring. */
   readonly privateSealed: string;
   readonly createdAt: number;
-  /** When the last token that it signed has expired; `null` while it signs. */
+  /** When the last token signed with it expires; `null` while it signs. */
   readonly verifyUntil: number | null;
 }
 
 export class SigningKeyStore {
   constructor(private readonly tx: Transaction) {}
 
-  /** The active one first, then the later made before the earlier. */
+  /** The active key first, then newest first. */
   async all(): Promise<SigningKeyRecord[]> {
     const rows = await this.tx.all(
       'SELECT kid, status, public_jwk, private_sealed, created_at, verify_until FROM signing_keys ORDER BY status, created_at DESC',
@@ -25,7 +25,7 @@ export class SigningKeyStore {
     return rows.map(keyOf);
   }
 
-  /** Answers false when there is an active key already: of replicas that start at once, one makes it. */
+  /** Returns false if there is an active key: of replicas that start concurrently, one creates it. */
   async insertActive(key: Omit<SigningKeyRecord, 'status' | 'verifyUntil'>): Promise<boolean> {
     const inserted = await this.tx.run(
       "INSERT INTO signing_keys (kid, status, public_jwk, private_sealed, created_at, verify_until) VALUES (?, 'active', ?, ?, ?, NULL) ON CONFLICT DO NOTHING",

@@ -3,17 +3,17 @@ import { keepNewest } from './open-flows.js';
 import { numberOf, numberOrNull, textOf, textOrNull } from './rows.js';
 
 /**
- * Who may exchange the code that a sign-in ends with: the browser that began, or the program whose loopback address the
- * code was sent to.
+ * Which client may exchange the code of a sign-in: the browser that started it, or the program at the loopback address
+ * that received the code.
  */
 export type BoundTo = 'browser' | 'loopback';
 
-/** A browser on its way to a provider and back. */
+/** A sign-in at a provider. */
 export interface SsoFlow {
   readonly stateHash: string;
   readonly tenantId: string;
   readonly providerId: string;
-  /** Digest of the cookie that the browser was given. */
+  /** The digest of the browser's cookie. */
   readonly browserHash: string;
   readonly secretsSealed: string;
   readonly next: string;
@@ -22,11 +22,11 @@ export interface SsoFlow {
   readonly createdAt: number;
 }
 
-/** Sign-ins that are under way. */
+/** Pending sign-ins. */
 export class SsoFlowStore {
   constructor(private readonly tx: Transaction) {}
 
-  /** Forgets those that are over as well: whoever begins one pays for the others. Of an asker the newest are kept. */
+  /** Deletes expired flows too. Only the newest flows of a client are kept. */
   async insert({ asker, ...flow }: SsoFlow & { readonly asker: string }): Promise<void> {
     await this.tx.run('DELETE FROM sso_flows WHERE expires_at <= ?', [flow.createdAt]);
     await this.tx.run(
@@ -47,7 +47,7 @@ export class SsoFlowStore {
     await keepNewest(this.tx, { table: 'sso_flows', asker });
   }
 
-  /** Uses it up, right or wrong: of several that come with one state, one is answered. */
+  /** Invalidates the state, whether or not it is valid; of concurrent requests, one gets it. */
   async take(stateHash: string): Promise<SsoFlow | undefined> {
     const row = await this.tx.get(
       'DELETE FROM sso_flows WHERE state_hash = ? RETURNING state_hash, tenant_id, provider_id, browser_hash, secrets_sealed, next, bound_to, expires_at, created_at',
@@ -57,7 +57,7 @@ export class SsoFlowStore {
   }
 }
 
-/** Who a provider's subject is among the members. */
+/** Links between members and the subjects of providers. */
 export class SsoIdentityStore {
   constructor(
     private readonly tx: Transaction,
@@ -72,7 +72,7 @@ export class SsoIdentityStore {
     return row && textOf(row, 'member_id');
   }
 
-  /** Answers false when the subject is somebody, or the member another subject of the issuer. */
+  /** Returns false if the subject is linked, or the member to another subject of the issuer. */
   async link({
     issuer,
     subject,
@@ -96,18 +96,18 @@ export interface SsoCode {
   readonly tenantId: string;
   readonly memberId: string;
   readonly boundTo: BoundTo;
-  /** Digest of the cookie of the browser that it is bound to. */
+  /** The digest of the cookie of the browser that it is bound to. */
   readonly browserHash: string | null;
   readonly usedAt: number | null;
-  /** What it was exchanged for. */
+  /** The session that it was exchanged for. */
   readonly sessionId: string | null;
 }
 
-/** Codes with which a browser comes back, to be exchanged for tokens once. */
+/** Single-use codes that are exchanged for tokens. */
 export class SsoCodeStore {
   constructor(private readonly tx: Transaction) {}
 
-  /** Forgets codes that ended before `keptSince` as well; until then a second use is recognised. */
+  /** Deletes codes that ended before `keptSince` too; until then a second use is detected. */
   async insert({
     codeHash,
     tenantId,
@@ -147,7 +147,7 @@ export class SsoCodeStore {
     );
   }
 
-  /** Uses the code up. Answers false when it was used before, or is over. */
+  /** Invalidates the code. Returns false if it was used or has expired. */
   async take({ codeHash, at }: { codeHash: string; at: number }): Promise<boolean> {
     return (
       (await this.tx.run(

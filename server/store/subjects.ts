@@ -19,7 +19,7 @@ export class SubjectStore {
     private readonly tenantId: string,
   ) {}
 
-  /** In the order in which they were made. */
+  /** In the order of creation. */
   async all(): Promise<SubjectRecord[]> {
     const rows = await this.tx.all(
       'SELECT id, name, legal_name, tax_no, default_payee_account, default_payee_bank, created_at, updated_at FROM subjects WHERE tenant_id = ? ORDER BY id',
@@ -28,7 +28,7 @@ export class SubjectStore {
     return rows.map(subjectOf);
   }
 
-  /** Whoever changes one holds the tenant. */
+  /** The caller holds the tenant's lock. */
   async update({
     id,
     name,

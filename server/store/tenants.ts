@@ -6,12 +6,12 @@ import { jsonOf, numberOf, textOf } from './rows.js';
 
 export interface TenantRecord {
   readonly id: string;
-  /** The login name of the organisation. */
+  /** The name that members enter to sign in to the organisation. */
   readonly slug: string;
   readonly name: string;
   readonly planCode: PlanCode;
   readonly status: 'active' | 'suspended';
-  /** Only what differs from the defaults. */
+  /** Only settings that differ from the defaults. */
   readonly settings: Partial<Settings>;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -26,9 +26,8 @@ export class TenantStore {
   }
 
   /**
-   * As `byId`, and nobody else changes the tenant's side of the platform before this transaction ends. SQLite has one
-   * writer anyway. No key changes: the stronger lock would wait for, and be waited for by, whoever writes a row that
-   * refers to the tenant.
+   * Like `byId`, and locks the tenant for this transaction. SQLite has only one writer anyway. `FOR NO KEY UPDATE` is
+   * enough, since no key changes, and does not conflict with inserts of rows that refer to the tenant.
    */
   async lock(id: string): Promise<TenantRecord | undefined> {
     const row = await this.tx.get(
@@ -43,7 +42,7 @@ export class TenantStore {
     return row && tenantOf(row);
   }
 
-  /** The active organisations of which this email is an active member, by slug. */
+  /** The active organisations in which the email belongs to an active member, by slug. */
   async ofActiveMember(email: string): Promise<{ slug: string; name: string }[]> {
     const rows = await this.tx.all(
       "SELECT t.slug, t.name FROM members m JOIN tenants t ON t.id = m.tenant_id WHERE m.email = ? AND m.status = 'active' AND t.status = 'active' ORDER BY t.slug LIMIT 100",
@@ -52,12 +51,12 @@ export class TenantStore {
     return rows.map((row) => ({ slug: textOf(row, 'slug'), name: textOf(row, 'name') }));
   }
 
-  /** Of all organisations, by slug. */
+  /** All organisations, by slug. */
   async all(): Promise<TenantRecord[]> {
     return (await this.tx.all(`SELECT ${COLUMNS} FROM tenants ORDER BY slug`)).map(tenantOf);
   }
 
-  /** Those of these ids that there are. */
+  /** The tenants with these ids that exist. */
   async among(ids: readonly string[]): Promise<TenantRecord[]> {
     const named = isOneOf(this.tx.dialect, 'id', ids);
     return (await this.tx.all(`SELECT ${COLUMNS} FROM tenants WHERE ${named.sql}`, named.values)).map(tenantOf);
@@ -67,7 +66,7 @@ export class TenantStore {
     return (await this.tx.all('SELECT id FROM tenants ORDER BY id')).map((row) => textOf(row, 'id'));
   }
 
-  /** Answers false when the slug is taken. */
+  /** Returns false if the slug is taken. */
   async insert(tenant: TenantRecord): Promise<boolean> {
     const inserted = await this.tx.run(
       'INSERT INTO tenants (id, slug, name, plan_code, status, settings, directory_version, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?) ON CONFLICT (slug) DO NOTHING',
@@ -101,7 +100,7 @@ export class TenantStore {
     ]);
   }
 
-  /** Tells every replica that names of members or subject companies, or who is active, have changed. */
+  /** Notifies all replicas that names or states of members or subject companies have changed. */
   async touchDirectory(id: string): Promise<void> {
     await this.tx.run('UPDATE tenants SET directory_version = directory_version + 1 WHERE id = ?', [id]);
   }
