@@ -51,7 +51,7 @@ export function createPasskeyLogin({
 }): PasskeyLogin {
   const scope = { tenantId: null };
   const decoysOf = createDecoys(keyRing);
-  const nobodysKey = newPublicKey();
+  const decoyKey = newPublicKey();
 
   const enter = async (
     tx: Transaction,
@@ -140,7 +140,7 @@ export function createPasskeyLogin({
       const question = {
         challengeHash: flow?.challengeHash ?? '',
         credentialId: response.id,
-        publicKey: passkey?.publicKey ?? nobodysKey,
+        publicKey: passkey?.publicKey ?? decoyKey,
         memberId: flow?.account?.memberId ?? NOBODY,
       };
       const signed = await ceremony.assertion(response, question);

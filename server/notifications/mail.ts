@@ -26,7 +26,7 @@ export interface MailOutbox {
   /** Enqueues the mail in the caller's transaction; nothing is sent if it is rolled back. */
   enqueue(tx: Transaction, message: MailMessage): Promise<void>;
   /**
-   * Does the same work as `enqueue` for mail without a recipient, so that timing does not reveal which accounts exist.
+   * Does the same work as `enqueue` for placeholder mail without a recipient, so that timing does not reveal which accounts exist.
    * Such mail uses a fixed number of rows.
    */
   enqueueNothing(tx: Transaction, message: Pick<MailMessage, 'template' | 'values' | 'notAfter'>): Promise<void>;

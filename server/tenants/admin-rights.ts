@@ -5,19 +5,16 @@ import type { MemberRecord } from '../store/members.js';
 import type { TenantRecord } from '../store/tenants.js';
 
 /**
- * For so long after a member has lost admin (edit), in milliseconds, nobody sets their address but themselves and the
- * owner: else demoting an administrator would be the first step of taking over their account.
+ * How long after a member has lost admin (edit) only they and the owner can change their address, in milliseconds:
+ * otherwise an administrator's account could be taken over by demoting them first.
  */
 export const ADMIN_LOST_MS = 7 * 24 * 3_600_000;
 
-/** So many holders of a role are told of one change of it, active members first. */
-export const MOST_TOLD = 1_000;
+/** The maximum number of members notified of one change of a role, active members first. */
+export const MAX_NOTIFIED = 1_000;
 
-/**
- * Tells members by mail that they have admin (edit) now, or have it no more, so that they learn of it who did not ask
- * for it.
- */
-export async function tellOfAdmin(
+/** Notifies members by mail that they have gained or lost admin (edit), in case they did not expect it. */
+export async function notifyOfAdminChange(
   tx: Transaction,
   mail: MailOutbox,
   { tenant, members, change }: { tenant: TenantRecord; members: readonly MemberRecord[]; change: 'gained' | 'lost' },

@@ -11,8 +11,9 @@ export const BOOTSTRAP_STEPS = ['subject', 'members', 'channel', 'roles', 'lifec
 export type BootstrapStep = (typeof BOOTSTRAP_STEPS)[number];
 
 /**
- * What of the first steps of an organisation is done. Subject company, roles and the default lifecycle template come
- * with the tenant, the last in its data plane: where that is an agent's, once it is connected.
+ * Returns which setup steps of an organisation are done. Subject company, roles and the default lifecycle template are
+ * created with the tenant; the template is created in the data plane, which may be an agent's and is then available
+ * once connected.
  */
 export async function bootstrapSteps(
   tx: Transaction,

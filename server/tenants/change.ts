@@ -8,10 +8,10 @@ import type { KeyedDatabase } from '../store/keyed-database.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import type { Changes } from '../access/changes.js';
 
-/** What a piece of work changed, as the audit tells it: fields with before and after, never a secret. */
+/** The result of a change: the answer, and the changed fields with before and after for the audit, without secrets. */
 export interface Changed<T> {
   readonly answer: T;
-  /** `null`: nothing changed, and nothing is told. */
+  /** `null` if nothing changed; nothing is audited then. */
   readonly changed: Readonly<Record<string, unknown>> | null;
   readonly recordId?: string;
 }
@@ -22,16 +22,16 @@ export interface Ask {
   /** What happened, in the past tense. */
   readonly action: string;
   readonly recordKind?: string;
-  /** Names or states of members or subject companies change, which every replica keeps a copy of. */
+  /** Set if names or states of members or subject companies change, which replicas cache. */
   readonly inDirectory?: boolean;
-  /** Of the row of the audit, for who tells it to the caller. */
+  /** The id of the audit row, if the caller needs it for the answer. */
   readonly auditId?: string;
 }
 
 /**
- * Every change of a tenant's side of the platform: one transaction, in which the tenant is held, so that one
- * administrator's change does not meet another's halfway; the audit row in it; and then the word to whoever keeps a
- * copy, in this process at once and in others within five seconds. An unknown tenant is NOT_FOUND.
+ * Changes a tenant's data in the platform database: locks the tenant, so that concurrent changes are serialised, and
+ * writes the audit row in the same transaction. Afterwards cached copies are discarded, in this process immediately and
+ * in others within five seconds. An unknown tenant is NOT_FOUND.
  */
 export type ChangeTenant = <T>(
   ask: Ask,
@@ -57,7 +57,7 @@ export function createChange({
       if (changed && inDirectory) await new TenantStore(tx).touchDirectory(tenantId);
       if (changed)
         await new AuditStore(tx).append({
-          id: ask.auditId ?? newId(), // made while the tenant is held: within a millisecond, ids tell the order
+          id: ask.auditId ?? newId(), // generated under the lock: ids order events of the same millisecond
           tenantId,
           at,
           actor,
@@ -73,7 +73,7 @@ export function createChange({
   };
 }
 
-/** The fields of a patch that differ from the record's, before and after. `null` when none does. */
+/** The fields of a patch that differ from the record, with before and after; `null` if there are none. */
 export function differences<R extends object>(
   before: R,
   patch: Partial<R>,

@@ -7,13 +7,13 @@ import { checker } from '../../data-plane-agent/base/validation.js';
 import { s } from '../../data-plane-agent/base/schema.js';
 import type { ChannelKind } from '../store/channels.js';
 
-/** What may be called, as far as the form of an address tells; names are judged when they are resolved. */
+/** Which URLs may be called, judged by their text; host names are checked when they are resolved. */
 export type TargetPolicy = Pick<Outbound, 'refusalOf'>;
 
 const MAX_ADDRESSES = 50;
 const isEmail = checker(s.object({ email: s.email() }));
 
-/** Answers the target in normal form. Throws INVALID_INPUT, which names `target`. */
+/** Returns the normalised target. Throws INVALID_INPUT, which names `target`. */
 export function checkTarget(
   { kind, target }: { kind: ChannelKind; target: string | null },
   policy: TargetPolicy,
@@ -23,18 +23,18 @@ export function checkTarget(
   return kind === 'email' && target !== null ? addressesOf(target).join(', ') || null : target;
 }
 
-/** What is wrong with a target. */
+/** The problem of a target, if any. */
 export function targetProblem(
   { kind, target }: { kind: ChannelKind; target: string | null },
   policy: TargetPolicy,
 ): string | undefined {
   if (kind === 'email') return target === null ? undefined : addressesProblem(addressesOf(target));
-  if (target === null) return `is required: a ${kind} channel has an https address`;
-  if (isShown(target)) return 'is what is shown of another address; give the address, or leave it out';
+  if (target === null) return `is required: a ${kind} channel needs an https URL`;
+  if (isShown(target)) return 'is a shortened URL as shown in answers; send the full URL, or omit the field';
   return urlProblem(target, policy);
 }
 
-/** Why an address is not to be called: https only, http on this machine outside production. */
+/** Why a URL must not be called: only https is allowed, and http on this machine outside production. */
 export function urlProblem(url: string, policy: TargetPolicy): string | undefined {
   const plain = URL.canParse(url) && new URL(url).protocol === 'http:' && !isLoopback(url);
   return policy.refusalOf(url) ?? (plain ? 'must begin with https:' : undefined);
@@ -51,19 +51,14 @@ const addressesOf = (target: string): string[] => [
 
 function addressesProblem(addresses: readonly string[]): string | undefined {
   if (addresses.length > MAX_ADDRESSES) return `must have at most ${MAX_ADDRESSES} addresses`;
-  return addresses.every((email) => isEmail({ email }).ok)
-    ? undefined
-    : 'must be email addresses with commas between them';
+  return addresses.every((email) => isEmail({ email }).ok) ? undefined : 'must be email addresses, separated by commas';
 }
 
-/**
- * Where a target leads, without what in it is as good as a password; the digest tells one address of a host from
- * another.
- */
+/** The displayed form of a target, without the secret parts of a URL; a digest distinguishes URLs of the same host. */
 export function shownTarget(kind: ChannelKind, target: string): string {
   if (kind === 'email') return target;
   return `${URL.canParse(target) ? new URL(target).origin : ''}/…${createHash('sha256').update(target).digest('hex').slice(0, 8)}`;
 }
 
-/** What was shown of one, sent as if it were one. */
+/** Whether the displayed form of a URL was sent back. */
 const isShown = (url: string): boolean => /\/…[0-9a-f]{8}$/u.test(url);

@@ -10,7 +10,7 @@ import { differences, type ChangeTenant } from './change.js';
 import type { RemoveClosed } from './closing.js';
 import { asKept, keptTarget, type KeptTarget } from './sealed-targets.js';
 
-/** What a client may say of a channel. `null` is no value: the default of a field that has one. */
+/** The fields of a channel that a client can set. `null` means no value, or the default if the field has one. */
 export interface ChannelFields {
   readonly name?: string | null | undefined;
   readonly target?: string | null | undefined;
@@ -24,16 +24,15 @@ type OfTenant = { readonly tenantId: string };
 type OfChannel = OfTenant & { readonly channelId: string };
 
 /**
- * Where tenants are notified. The first enabled channel becomes the default, and there is at most one. Secrets, and
- * addresses with tokens in them, are sealed and never shown again. An unknown channel is NOT_FOUND; INVALID_INPUT names
- * `target` where it is not one that may be written to.
+ * The notification channels of tenants. The first enabled channel becomes the default; there is at most one default.
+ * Secrets, and URLs that contain tokens, are encrypted and never returned. An unknown channel is NOT_FOUND;
+ * INVALID_INPUT names `target` if it is not allowed.
  */
 export interface Channels {
-  /** In the order in which they were made. */
+  /** In the order of creation. */
   list(tenantId: string): Promise<ChannelRecord[]>;
   /**
-   * What is wrong with a new channel by itself, of which what was refused before may be missing; without a kind, with a
-   * change of one.
+   * The issues of a new channel, or of a change if no kind is given. Fields that were refused before may be missing.
    */
   issues(channel: { readonly kind?: ChannelKind | undefined; readonly fields: ChannelFields }): readonly Issue[];
   /** Throws LIMIT_REACHED. */
@@ -43,9 +42,9 @@ export interface Channels {
   ): Promise<ChannelRecord>;
   update(change: OfChannel & { readonly fields: ChannelFields }, actor: Actor): Promise<ChannelRecord>;
   /**
-   * No other channel takes a default's place by itself: nobody's reminders go where nobody sent them. The data plane
-   * closes it first, so that no transition comes to tell it meanwhile. Throws CHANNEL_IN_USE for one that transitions
-   * tell.
+   * After the default is deleted, no other channel becomes the default automatically, so that reminders are never sent
+   * to an unintended place. The data plane closes the channel first, so that no transition starts to use it. Throws
+   * CHANNEL_IN_USE if transitions use it.
    */
   remove(channel: OfChannel, actor: Actor): Promise<void>;
 }
@@ -70,7 +69,7 @@ export function createChannels({
   const seal = (secret: string, place: { tenantId: string; id: string }) =>
     keyRing.seal(secret, channelSecretContext(place));
 
-  /** What is shown, sent back, and the address that there is leave everything as it was. */
+  /** The displayed form sent back, and the present URL, change nothing. */
   const changedTarget = (before: ChannelRecord, sent: string | null, tenantId: string): KeptTarget => {
     if (before.kind !== 'email' && sent === before.target) return before;
     const target = checkTarget({ kind: before.kind, target: sent }, policy);
@@ -110,7 +109,7 @@ export function createChannels({
         };
         if (isDefault) await store.clearDefault({ at });
         await store.insert(channel);
-        return { answer: channel, changed: told(channel), recordId: id };
+        return { answer: channel, changed: auditedFields(channel), recordId: id };
       });
     },
 
@@ -130,7 +129,7 @@ export function createChannels({
           hasDefault: (await store.all()).some(({ isDefault }) => isDefault),
         });
         if (after.isDefault && !before.isDefault && !after.enabled) throw invalid(DISABLED_DEFAULT);
-        const changed = differences(told(before), told(after));
+        const changed = differences(auditedFields(before), auditedFields(after));
         if (!changed && after.secretSealed === before.secretSealed && after.targetSealed === before.targetSealed)
           return { answer: before, changed: null };
         const next = { ...after, updatedAt: at };
@@ -166,18 +165,18 @@ export function createChannels({
       const channel = asKept(await found(store, channelId), { tenantId, keyRing });
       if (transitionCodes.length > 0) throw fail('CHANNEL_IN_USE', { transitionCodes });
       await store.delete(channelId);
-      return { answer: undefined, changed: told(channel), recordId: channelId };
+      return { answer: undefined, changed: auditedFields(channel), recordId: channelId };
     });
   }
 }
 
 /**
- * Nothing is sent through a disabled channel, so none becomes the default. A default that is switched off stays it:
- * reminders do not go elsewhere by themselves.
+ * Nothing is sent through a disabled channel, so it cannot become the default. A default that is disabled stays the
+ * default: reminders are not redirected automatically.
  */
-const DISABLED_DEFAULT: Issue = { path: 'isDefault', problem: 'cannot be true of a disabled channel' };
+const DISABLED_DEFAULT: Issue = { path: 'isDefault', problem: 'must not be true for a disabled channel' };
 
-/** Of a new channel. */
+/** The issues of a new channel. */
 function channelIssues({ kind, fields }: { kind: ChannelKind; fields: ChannelFields }, policy: TargetPolicy): Issue[] {
   const problem = targetProblem({ kind, target: fields.target ?? null }, policy);
   return [
@@ -188,7 +187,7 @@ function channelIssues({ kind, fields }: { kind: ChannelKind; fields: ChannelFie
 }
 
 const secretIssues = ({ secret, clearSecret }: ChannelFields): Issue[] =>
-  clearSecret === true && secret ? [{ path: 'clearSecret', problem: 'cannot be true where a secret is given' }] : [];
+  clearSecret === true && secret ? [{ path: 'clearSecret', problem: 'must not be true together with a secret' }] : [];
 
 async function found(store: ChannelStore, id: string): Promise<ChannelRecord> {
   const channel = isId(id) ? await store.byId(id) : undefined;
@@ -196,7 +195,7 @@ async function found(store: ChannelStore, id: string): Promise<ChannelRecord> {
   return channel;
 }
 
-/** Where no channel is the default, the one that is enabled becomes it, unless it is said not to. */
+/** If no channel is the default, a channel that is enabled becomes it, unless the request says otherwise. */
 function patched(
   before: ChannelRecord,
   fields: ChannelFields,
@@ -215,8 +214,8 @@ function patched(
   };
 }
 
-/** As the audit tells it: of a URL what is shown. */
-const told = ({ kind, name, target, enabled, isDefault, secretSealed }: ChannelRecord) => ({
+/** The fields for the audit; a URL in its displayed form. */
+const auditedFields = ({ kind, name, target, enabled, isDefault, secretSealed }: ChannelRecord) => ({
   kind,
   name,
   target,

@@ -9,20 +9,20 @@ import type { Plane } from '../data-planes/plane.js';
 import { systemCall } from '../data-planes/system-call.js';
 import type { KeyedDatabase } from '../store/keyed-database.js';
 
-/** Somebody waits for it. */
+/** Short, because the caller waits for the answer. */
 const TIMEOUT_MS = 10_000;
 
-/** A removal over two databases: what the data plane says of the closing, and what the platform then does with it. */
+/** A deletion across two databases: the data plane closes the record, then the platform deletes it. */
 interface Removal<T> {
   readonly tenantId: string;
   readonly close: (plane: Plane, closingId: string) => Promise<T>;
-  /** Refuses where something names the record. */
+  /** Throws if the record is still referenced. */
   readonly remove: (closed: T) => Promise<void>;
 }
 
 /**
- * Removes what contract data may name: the data plane closes it first, so that nothing comes to name it meanwhile, and
- * opens it again where it stays.
+ * Deletes a record that contract data may refer to: the data plane closes it first, so that no new reference is
+ * created, and reopens it if it is not deleted.
  */
 export type RemoveClosed = <T>(removal: Removal<T>, actor: Actor) => Promise<void>;
 
@@ -37,7 +37,7 @@ export function createRemoveClosed({
 }): RemoveClosed {
   return async ({ tenantId, close, remove }, actor) => {
     if (await database.answered<null>(actor.keyed)) return;
-    // Asked for by ourselves and under no key: what the data plane says must be so now.
+    // Not under the client's idempotency key: the answer of the data plane must be current.
     const plane = bind(
       dataPlanes.forTenant(tenantId),
       { ...systemCall({ tenantId, actor, at: clock.now() }), timeoutMs: TIMEOUT_MS },
@@ -46,8 +46,8 @@ export function createRemoveClosed({
     const closingId = newId();
     const closed = await close(plane, closingId);
     await remove(closed).catch(async (error: unknown) => {
-      // A refusal: it stays. Of anything else it is not known what came of it, and the data plane opens it again by
-      // itself.
+      // After a refusal the record remains. After any other error the result is unknown, and the data plane reopens the
+      // record itself.
       if (isFailure(error)) await plane.reopenClosed({ closingId });
       throw error;
     });

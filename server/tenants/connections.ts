@@ -8,7 +8,7 @@ import { urlProblem, type TargetPolicy } from './channel-targets.js';
 import type { ChangeTenant } from './change.js';
 
 export const CONNECTION_KIND = '^[a-z][a-z0-9_-]{1,63}$';
-/** The link itself, and what must stand behind it. */
+/** The connection to an agent, and the components behind it. */
 export const AGENT = 'agent';
 const BEHIND_AGENT: ReadonlySet<string> = new Set(['database', 'object_storage', 'malware_scanner']);
 
@@ -22,17 +22,17 @@ export interface ConnectionFields {
 }
 
 /**
- * What tenants declare of their data planes, one connection of a kind. Outside the edition in which agents keep
- * contract data nothing comes of it: every connection is `inactive` there. An unknown kind is NOT_FOUND.
+ * The data-plane connections that tenants declare, one of each kind. Outside the edition with agents they are
+ * `inactive` and have no effect. An unknown kind is NOT_FOUND.
  */
 export interface Connections {
   /** By kind. */
   list(tenantId: string): Promise<ConnectionRecord[]>;
-  /** Takes the place of the one of its kind. Throws INVALID_INPUT, which names `endpoint`, and LIMIT_REACHED. */
+  /** Replaces the connection of the same kind. Throws INVALID_INPUT, which names `endpoint`, and LIMIT_REACHED. */
   declare(connection: OfTenant & { readonly fields: ConnectionFields }, actor: Actor): Promise<ConnectionRecord>;
-  /** What is wrong with a connection by itself, of which what was refused before may be missing. */
+  /** The issues of a connection; fields that were refused before may be missing. */
   issues(fields: { readonly [K in keyof ConnectionFields]?: ConnectionFields[K] | undefined }): readonly Issue[];
-  /** A link stays to be seen as `revoked`; a declaration goes. */
+  /** An agent's connection remains listed as `revoked`; a declaration is deleted. */
   revoke(connection: OfTenant & { readonly kind: string }, actor: Actor): Promise<void>;
 }
 
@@ -113,8 +113,8 @@ export function createConnections({
 }
 
 /**
- * A link that we call needs an address that may be called; nothing else is ever called, but an address is none that
- * would be refused.
+ * A connection that we call requires an endpoint that may be called. Other endpoints are never called, but must be
+ * valid too.
  */
 function endpointIssues(
   { kind, accessMode, endpoint }: Parameters<Connections['issues']>[0],
@@ -123,7 +123,7 @@ function endpointIssues(
   const problem =
     endpoint === undefined || endpoint === null
       ? kind === AGENT && accessMode === 'direct'
-        ? 'is required where accessMode is direct'
+        ? 'is required if accessMode is direct'
         : undefined
       : (urlProblem(endpoint, policy) ?? bareProblem(new URL(endpoint)));
   return problem === undefined ? [] : [{ path: 'endpoint', problem }];

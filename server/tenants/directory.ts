@@ -18,21 +18,21 @@ export interface DirectoryMember {
   readonly active: boolean;
 }
 
-/** One tenant's directory as it was when it was asked for. */
+/** A snapshot of a tenant's directory. */
 export interface TenantDirectory {
   /** `null` for an id that the tenant does not have. */
   subjectName(id: string): string | null;
-  /** Also of disabled members. `null` for an id that the tenant does not have. */
+  /** Includes disabled members. `null` for an id that the tenant does not have. */
   memberName(id: string): string | null;
-  /** In the order in which they were made. */
+  /** In the order of creation. */
   subjects(): readonly SubjectRecord[];
-  /** All members, disabled ones too. */
+  /** Includes disabled members. */
   members(): readonly DirectoryMember[];
   hasSubject(id: string): boolean;
   hasActiveMember(id: string): boolean;
 }
 
-/** Other replicas' changes are seen within this time, in milliseconds; this process's own at once. */
+/** Changes by other replicas are visible within this time, in milliseconds; changes by this process immediately. */
 const FRESH_MS = 5_000;
 const MAX_TENANTS = 1_000;
 
@@ -45,7 +45,7 @@ export function createDirectory({
   clock: Clock;
   changes: Changes;
 }): Directory {
-  // The promise is kept, not its result: what is dropped while it loads cannot come back when it is done.
+  // Promises are cached, not results, so that an entry evicted while loading is not added again.
   const known = new LRUCache<string, Entry>({ max: MAX_TENANTS });
   changes.listen((change) => {
     if (change.kind !== 'session') known.delete(change.tenantId);
@@ -59,7 +59,7 @@ export function createDirectory({
       const loading = load(database, { tenantId, entry });
       known.set(tenantId, { checkedAt: now, directory: loading });
       loading.catch(() => {
-        // Whoever waits for it is told; the next one tries again.
+        // The error is handled where the promise is awaited; the next call tries again.
         if (known.peek(tenantId)?.directory === loading) known.delete(tenantId);
       });
       return loading;
@@ -73,7 +73,7 @@ interface Entry {
 }
 type Versioned = TenantDirectory & { readonly version: number };
 
-/** As long as the version stands, what was read before stands. */
+/** Reuses the previous directory while its version is current. */
 async function load(
   database: Database,
   { tenantId, entry }: { tenantId: string; entry: Entry | undefined },

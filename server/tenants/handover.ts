@@ -12,15 +12,15 @@ import { OWNER } from './roles.js';
 type OfMember = { readonly tenantId: string; readonly memberId: string };
 
 /**
- * How a person leaves: what they hold goes to a successor on the data plane first, and then their way in is closed. An
- * unknown member is NOT_FOUND.
+ * Offboarding of members: their records are transferred to a successor on the data plane, then the member is disabled.
+ * An unknown member is NOT_FOUND.
  */
 export interface Handover {
-  /** What would move, what stands in the way, and who might succeed the member. */
+  /** Returns what would be transferred, what prevents it, and possible successors. */
   preview(member: OfMember, plane: Pick<Plane, 'getHandoverExtent'>, actor: Actor): Promise<HandoverPreview>;
   /**
-   * Hands over, then disables the member, ends their sessions, and tells the audit. Safe to repeat: what has moved does
-   * not move again. Throws LAST_OWNER, SELF_CHANGE_FORBIDDEN, REFERENCE_INVALID, SUCCESSOR_INVALID and
+   * Transfers the records, disables the member, ends their sessions and audits it. Can be repeated: transferred records
+   * are not transferred again. Throws LAST_OWNER, SELF_CHANGE_FORBIDDEN, REFERENCE_INVALID, SUCCESSOR_INVALID and
    * SUCCESSOR_SCOPE_INSUFFICIENT.
    */
   offboard(leaving: Leaving, plane: Pick<Plane, 'listSuperiors' | 'handOver'>, actor: Actor): Promise<Offboarded>;
@@ -45,7 +45,9 @@ export interface Offboarded {
   readonly transferred: HandoverTotals;
   readonly disabled: boolean;
   readonly auditId: string;
-  /** Contracts on which the successor would have become their own superior: another stands in, or nobody. */
+  /**
+   * Contracts on which the successor would have become their own superior: another superior is set instead, or none.
+   */
   readonly superiorsReplaced: number;
   readonly superiorsCleared: number;
 }
@@ -53,7 +55,7 @@ export interface Offboarded {
 const SUGGESTED = 20;
 
 export function createHandover({ database, change }: { database: KeyedDatabase; change: ChangeTenant }): Handover {
-  /** Who leaves, and who takes over: an active member of the same organisation, and another one. */
+  /** The member and the successor, who must be another active member of the organisation. */
   const parties = ({ tenantId, memberId, successorUserId, disable }: Leaving, actor: Actor): Promise<Parties> =>
     database.read({ tenantId: null }, async (tx) => {
       const members = new MemberStore(tx, tenantId);
@@ -91,8 +93,8 @@ export function createHandover({ database, change }: { database: KeyedDatabase; 
     });
   };
 
-  /** Asked once more whether it may be done: the data plane took its time. */
-  const closeTheWayIn = (
+  /** Checks again whether it is allowed, because the call to the data plane takes time. */
+  const disableMember = (
     { tenantId, memberId, successorUserId, disable }: Leaving,
     moved: Moved,
     actor: Actor,
@@ -133,7 +135,7 @@ export function createHandover({ database, change }: { database: KeyedDatabase; 
             status === 'active' &&
             subjectIds.every((subject) => subjectScope?.includes(subject) ?? true),
         );
-        // Colleagues in the same role first.
+        // Members with the same role first.
         const suggestedSuccessors = fit
           .toSorted((a, b) => Number(b.roleCode === member.roleCode) - Number(a.roleCode === member.roleCode))
           .slice(0, SUGGESTED);
@@ -142,11 +144,11 @@ export function createHandover({ database, change }: { database: KeyedDatabase; 
     },
 
     offboard: async (leaving, plane, actor) => {
-      // A repeat under its key is answered as the first time, whatever has become of the successor since.
+      // A repeated request returns the stored answer, even if the successor has changed since.
       const before = await database.answered<Offboarded>(actor.keyed);
       if (before) return before.answer;
       const moved = await moveAll(leaving, await parties(leaving, actor), plane);
-      return closeTheWayIn(leaving, moved, actor);
+      return disableMember(leaving, moved, actor);
     },
   };
 }
@@ -154,7 +156,7 @@ export function createHandover({ database, change }: { database: KeyedDatabase; 
 interface Parties {
   readonly member: ListedMember;
   readonly successor: MemberRecord;
-  /** Active members beside the one who leaves: one of them may stand in as the successor's superior. */
+  /** The other active members, one of whom may be set as the successor's superior. */
   readonly others: ReadonlySet<string>;
 }
 
@@ -176,12 +178,17 @@ function refuse({ member, actor, disable }: { member: ListedMember; actor: Actor
 
 function blockersOf({ member, actor, fit }: { member: ListedMember; actor: Actor; fit: readonly unknown[] }) {
   return [
-    ...(member.roleCode === OWNER ? [{ code: 'LAST_OWNER', message: 'The owner transfers ownership first.' }] : []),
+    ...(member.roleCode === OWNER ? [{ code: 'LAST_OWNER', message: 'The owner must transfer ownership first.' }] : []),
     ...(isSelf(member, actor) && member.roleCode !== OWNER
-      ? [{ code: 'SELF_CHANGE_FORBIDDEN', message: 'Nobody disables himself.' }]
+      ? [{ code: 'SELF_CHANGE_FORBIDDEN', message: 'Members cannot disable themselves.' }]
       : []),
     ...(fit.length === 0
-      ? [{ code: 'NO_SUCCESSOR', message: 'No active member may see all subject companies of what would move.' }]
+      ? [
+          {
+            code: 'NO_SUCCESSOR',
+            message: 'No active member can see all subject companies of the records to transfer.',
+          },
+        ]
       : []),
   ];
 }

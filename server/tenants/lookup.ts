@@ -4,7 +4,7 @@ import { TenantStore, type TenantRecord } from '../store/tenants.js';
 
 export type { TenantRecord };
 
-/** Which organisations there are, for who works on all of them or has the name of one. */
+/** Finds organisations, for callers that work on all of them or know a slug. */
 export interface TenantLookup {
   /** By slug. */
   all(): Promise<TenantRecord[]>;

@@ -10,7 +10,7 @@ import { OWNER } from './roles.js';
 
 interface MemberChange {
   readonly member: ListedMember;
-  /** The fields that get another value. */
+  /** The names of the changed fields. */
   readonly changed: ReadonlySet<string>;
   readonly patch: Partial<Pick<MemberRecord, 'roleCode' | 'subjectScope'>>;
   readonly actor: Actor;
@@ -18,7 +18,7 @@ interface MemberChange {
 }
 
 /**
- * Refuses what nobody may do to a member, whatever his own rights, and roles and subject companies that there are not.
+ * Refuses changes that are not allowed to anyone, whatever their permissions, and unknown roles and subject companies.
  */
 export async function checkMemberChange(
   tx: Transaction,
@@ -27,13 +27,13 @@ export async function checkMemberChange(
   const { tenantId } = member;
   const self = isSelf(member.id, actor);
   if (member.roleCode === OWNER) {
-    // Who may set another's email may also reset his password: it would be a transfer of ownership by the back door.
+    // Changing the owner's email would allow resetting the owner's password, which amounts to a transfer of ownership.
     const fields = ['roleCode', 'subjectScope', 'status', ...(self ? [] : ['email'])];
     if (fields.some((field) => changed.has(field))) throw fail('LAST_OWNER', {});
   }
   if (self && ['roleCode', 'subjectScope', 'status'].some((field) => changed.has(field)))
     throw fail('SELF_CHANGE_FORBIDDEN', {});
-  // The same back door to an administrator, also to one whom this very request makes one.
+  // The same applies to administrators, including a member whom this request makes an administrator.
   const isAdministrator = async () =>
     (await administers(tx, member)) ||
     (await administers(tx, { tenantId, roleCode: patch.roleCode ?? member.roleCode }));
@@ -49,7 +49,7 @@ export async function checkMemberChange(
     await checkScope(tx, { tenantId, subjectScope: patch.subjectScope });
 }
 
-/** Not long ago: one request demotes, and the next would be free to change the address. */
+/** Recently: otherwise one request could demote the member and the next one change the address. */
 const hasLostAdmin = ({ adminLostAt }: ListedMember, at: number): boolean =>
   adminLostAt !== null && at - adminLostAt < ADMIN_LOST_MS;
 
@@ -58,10 +58,10 @@ const isOwner = async (tx: Transaction, { tenantId, actor }: { tenantId: string;
   actor.id !== null &&
   (await new MemberStore(tx, tenantId).byId(actor.id))?.roleCode === OWNER;
 
-/** Whether the member is the one who asks. */
+/** Whether the member is the caller. */
 export const isSelf = (memberId: string, actor: Actor): boolean => actor.kind === 'user' && actor.id === memberId;
 
-/** Throws OWNER_TRANSFER_REQUIRED for the owner's role, REFERENCE_INVALID for one that there is not. */
+/** Throws OWNER_TRANSFER_REQUIRED for the owner's role, REFERENCE_INVALID for an unknown role. */
 export async function checkRole(
   tx: Transaction,
   { tenantId, roleCode }: { tenantId: string; roleCode: string },
@@ -71,7 +71,7 @@ export async function checkRole(
     throw fail('REFERENCE_INVALID', { field: 'roleCode', value: roleCode });
 }
 
-/** Whether who has the role may change the organisation itself. */
+/** Whether the role has admin (edit). */
 export async function administers(
   tx: Transaction,
   { tenantId, roleCode }: { tenantId: string; roleCode: string },
@@ -81,9 +81,8 @@ export async function administers(
 }
 
 /**
- * Whether the member may, as things are now, invite somebody to the role as it is now: what is asked of who invites,
- * for the moment in which the invitation is accepted. Who administers the organisation decides of every role but the
- * owner's, so that a role which has grown meanwhile is judged by today's rights as well.
+ * Whether the inviter may still invite to the role, checked when the invitation is accepted. Administrators may invite
+ * to every role but the owner's, so the present permissions of both roles are used.
  */
 export async function mayInvite(
   tx: Transaction,
@@ -95,10 +94,10 @@ export async function mayInvite(
   return administers(tx, { tenantId, roleCode: inviter.roleCode });
 }
 
-/** The scope travels in every access token and in every call to the data plane. */
+/** Limited because the scope is part of every access token and every call to the data plane. */
 const MAX_SCOPE = 1_000;
 
-/** Throws REFERENCE_INVALID, which names the element, for a subject company that the tenant does not have. */
+/** Throws REFERENCE_INVALID, which names the element, for an unknown subject company. */
 export async function checkScope(
   tx: Transaction,
   { tenantId, subjectScope }: { tenantId: string; subjectScope: readonly string[] | null },

@@ -9,7 +9,7 @@ import type { MailOutbox } from '../notifications/mail.js';
 import type { Actor } from '../access/actor.js';
 import { MemberStore, type ListedMember, type MemberRecord } from '../store/members.js';
 import { SessionStore } from '../store/sessions.js';
-import { tellOfAdmin } from './admin-rights.js';
+import { notifyOfAdminChange } from './admin-rights.js';
 import { differences, type ChangeTenant } from './change.js';
 import { administers, checkMemberChange, checkRole, checkScope, isSelf } from './member-rules.js';
 import { OWNER } from './roles.js';
@@ -22,33 +22,34 @@ interface MemberOf {
 }
 
 /**
- * The members of tenants. Each change is audited in its own transaction and bites on the member's next request.
- * An unknown member is NOT_FOUND; an unknown role or subject REFERENCE_INVALID; the owner cannot be changed by others
- * (LAST_OWNER), nor anybody become one (OWNER_TRANSFER_REQUIRED), nor one's own rights be changed by oneself
- * (SELF_CHANGE_FORBIDDEN). Rights that ask for a second factor which is not there leave sessions to `/auth` alone, as
- * each request finds.
+ * The members of tenants. Each change is audited in the same transaction and applies from the member's next request. An
+ * unknown member is NOT_FOUND, an unknown role or subject company REFERENCE_INVALID. Others cannot change the owner
+ * (LAST_OWNER), nobody can be made owner (OWNER_TRANSFER_REQUIRED), and members cannot change their own permissions
+ * (SELF_CHANGE_FORBIDDEN). If new permissions require a second factor that is missing, sessions are restricted to
+ * `/auth`.
  */
 export interface Members {
-  /** In the order in which they came, disabled ones too. */
+  /** Includes disabled members, in the order in which they joined. */
   list(tenantId: string): Promise<ListedMember[]>;
-  /** The member whose address it is, in the form in which addresses are kept; disabled ones too. */
+  /** Finds the member with a normalised email address, including disabled members. */
   byEmail(of: { readonly tenantId: string; readonly email: string }): Promise<MemberRecord | undefined>;
-  /** Without a password the member cannot sign in by one. Throws MEMBER_EXISTS, PASSWORD_TOO_WEAK. */
+  /** Without a password the member cannot sign in by password. Throws MEMBER_EXISTS, PASSWORD_TOO_WEAK. */
   add(member: NewMember, actor: Actor): Promise<MemberRecord>;
   /**
-   * Changes what is given. Throws MEMBER_EXISTS for an email that another member has. Another address, and a role with
-   * admin (edit), is set soon after a sign-in only, and a disabled member with admin (edit) let in again
-   * (RECENT_LOGIN_REQUIRED); the address of who has admin (edit) by nobody else, and of who lost it within seven days
-   * by the owner alone (EMAIL_CHANGE_FORBIDDEN). The address of before is told, and the member's sessions end but the
-   * one in which they did it themselves. Who gains or loses admin (edit) is told.
+   * Updates the given fields. Throws MEMBER_EXISTS for an email of another member. Changing the address, granting a
+   * role with admin (edit) and enabling a member with admin (edit) require a recent sign-in (RECENT_LOGIN_REQUIRED).
+   * The address of a member with admin (edit) can be changed only by that member, that of a member who lost it within
+   * seven days only by the owner (EMAIL_CHANGE_FORBIDDEN). After a change of address the previous address is notified,
+   * and the member's sessions end, except the one in which they made the change themselves. Members who gain or lose
+   * admin (edit) are notified.
    */
   update(change: MemberOf & MemberPatch, actor: Actor): Promise<ListedMember>;
   setRole(change: MemberOf & { readonly roleCode: string }, actor: Actor): Promise<void>;
-  /** `null` is all subject companies, an empty list none. */
+  /** `null` means all subject companies, an empty list none. */
   setScope(change: MemberOf & { readonly subjectScope: readonly string[] | null }, actor: Actor): Promise<void>;
   /** Disabling ends all sessions of the member. */
   setStatus(change: MemberOf & { readonly status: MemberRecord['status'] }, actor: Actor): Promise<void>;
-  /** Ends all sessions of the member, who may sign in again. The owner's are for the owner (LAST_OWNER). */
+  /** Ends all sessions of the member, who can sign in again. Only the owner can end the owner's (LAST_OWNER). */
   endSessions(member: MemberOf, actor: Actor): Promise<void>;
 }
 
@@ -88,23 +89,23 @@ export function createMembers({
         const changed = differences<MemberRecord>(member, patch);
         if (!changed) return { answer: member, changed };
         const newEmail = changed['email'] !== undefined;
-        const administered = await administers(tx, member);
-        const administrates =
+        const wasAdmin = await administers(tx, member);
+        const isAdmin =
           changed['roleCode'] === undefined
-            ? administered
+            ? wasAdmin
             : await administers(tx, { tenantId, roleCode: patch.roleCode ?? member.roleCode });
-        // To let a disabled administrator in again gives as much as the role does.
+        // Enabling a disabled administrator grants as much as assigning the role.
         const givesAdmin =
-          administrates &&
+          isAdmin &&
           (changed['roleCode'] !== undefined || (changed['status'] !== undefined && patch.status === 'active'));
         if ((newEmail || givesAdmin) && actor.kind === 'user')
           await waysIn.requireRecentLogin(tx, { sessionId: actor.sessionId });
         await checkMemberChange(tx, { member, changed: new Set(Object.keys(changed)), patch, actor, at });
         if (!(await members.update({ id: memberId, fields: patch, at })))
           throw fail('MEMBER_EXISTS', { email: patch.email ?? '' });
-        if (administered && !administrates) await members.loseAdmin({ id: memberId, at });
-        if (administered !== administrates)
-          await tellOfAdmin(tx, mail, { tenant, members: [member], change: administrates ? 'gained' : 'lost' });
+        if (wasAdmin && !isAdmin) await members.loseAdmin({ id: memberId, at });
+        if (wasAdmin !== isAdmin)
+          await notifyOfAdminChange(tx, mail, { tenant, members: [member], change: isAdmin ? 'gained' : 'lost' });
         const disabled = changed['status'] !== undefined && patch.status === 'disabled';
         const ended = newEmail
           ? await moved(tx, { member, actor, at })
@@ -119,7 +120,7 @@ export function createMembers({
       },
     );
 
-  /** The address has changed: what came to either mailbox is no second factor for now, and the old one is told. */
+  /** After a change of address, codes sent by mail are disabled for a while, and the previous address is notified. */
   const moved = async (
     tx: Transaction,
     { member: { tenantId, id: memberId, email }, actor, at }: { member: MemberRecord; actor: Actor; at: number },
@@ -177,7 +178,7 @@ export function createMembers({
 
     endSessions: ({ tenantId, memberId }, actor) =>
       change({ tenantId, actor, action: 'member_sessions_ended', recordKind: 'member' }, async (tx, _tenant, at) => {
-        // Held: whoever signs in at this moment comes wholly before or after.
+        // Locked, to serialise with a concurrent sign-in.
         const member = isId(memberId) ? await new MemberStore(tx, tenantId).lock(memberId) : undefined;
         if (!member) throw fail('NOT_FOUND', {});
         if (member.roleCode === OWNER && !isSelf(memberId, actor)) throw fail('LAST_OWNER', {});
@@ -196,7 +197,7 @@ const inNormalForm = ({ email, subjectScope, ...rest }: MemberPatch): MemberPatc
   ...(subjectScope === undefined ? {} : { subjectScope: subjectScope && [...new Set(subjectScope)] }),
 });
 
-/** A change of one thing is named by it. */
+/** A change of a single field has its own action name. */
 function actionOf(patch: MemberPatch): string {
   const [field, ...more] = Object.keys(patch);
   if (more.length > 0) return 'member_changed';

@@ -16,7 +16,7 @@ export interface TenantDraft {
   readonly slug: string;
   readonly name: string;
   readonly planCode: PlanCode;
-  /** The first subject company; the tenant's own name unless given. */
+  /** The name of the first subject company; defaults to the tenant's name. */
   readonly subjectName?: string | null | undefined;
   readonly settings?: Partial<Settings>;
   readonly owner: {
@@ -34,8 +34,8 @@ export interface NewTenant {
 }
 
 /**
- * A tenant with its built-in roles, first subject company and owner, in the caller's transaction. Throws
- * TENANT_SLUG_TAKEN. Without an actor of its own (registration) the new owner is the one who did it.
+ * Creates a tenant with its built-in roles, first subject company and owner, in the caller's transaction. Throws
+ * TENANT_SLUG_TAKEN. If the actor has no identity (registration), the new owner is the actor.
  */
 export async function insertTenant(
   tx: Transaction,

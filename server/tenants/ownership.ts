@@ -12,12 +12,12 @@ import type { ChangeTenant } from './change.js';
 import { administers } from './member-rules.js';
 import { OWNER } from './roles.js';
 
-/** Whom the organisation belongs to. */
+/** The ownership of organisations. */
 export interface Ownership {
   /**
-   * The present owner makes another member the owner, who sees every subject company from then on, and becomes an
-   * admin. Throws FORBIDDEN for anybody else, RECENT_LOGIN_REQUIRED, REFERENCE_INVALID and SUCCESSOR_INVALID. The
-   * session in which it is done and those of the new owner go on; the previous owner's others end. Both get a notice.
+   * Makes another member the owner, who then sees all subject companies; the present owner becomes an admin. Throws
+   * FORBIDDEN for other callers, RECENT_LOGIN_REQUIRED, REFERENCE_INVALID and SUCCESSOR_INVALID. The present session
+   * and the new owner's sessions continue; the previous owner's other sessions end. Both are notified by mail.
    */
   transfer(
     transfer: { readonly tenantId: string; readonly newOwnerId: string },
@@ -46,7 +46,7 @@ export function createOwnership({
         if (present?.roleCode !== OWNER) throw fail('FORBIDDEN', { needs: OWNER });
         const sessionId = await waysIn.requireRecentLogin(tx, { sessionId: actor.sessionId });
         const next = await successor(members, { newOwnerId, present, mfaRequired });
-        // In this order: there is never a second owner, not even within the transaction.
+        // In this order, so that there are never two owners, not even within the transaction.
         await members.update({ id: present.id, fields: { roleCode: ADMIN }, at });
         if (!(await administers(tx, { tenantId, roleCode: ADMIN }))) await members.loseAdmin({ id: present.id, at });
         await members.update({ id: next.id, fields: { roleCode: OWNER, subjectScope: null }, at });

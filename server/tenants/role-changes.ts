@@ -7,30 +7,31 @@ import type { MailOutbox } from '../notifications/mail.js';
 import type { Actor } from '../access/actor.js';
 import { MemberStore } from '../store/members.js';
 import { RoleStore, type RoleRecord } from '../store/roles.js';
-import { MOST_TOLD, tellOfAdmin } from './admin-rights.js';
+import { MAX_NOTIFIED, notifyOfAdminChange } from './admin-rights.js';
 import { differences, type ChangeTenant } from './change.js';
 import { OWNER } from './roles.js';
 
 export interface CountedRole extends RoleRecord {
-  /** Disabled members too. */
+  /** Includes disabled members. */
   readonly memberCount: number;
 }
 
 type OfRole = { readonly tenantId: string; readonly code: string };
 
 /**
- * The roles of tenants and what they may do. What is not given stays. An unknown role is NOT_FOUND. Throws LAST_OWNER
- * for whatever lowers the owner's role, and LAST_ADMIN when somebody lowers the `admin` module of his own.
+ * The roles of tenants and their permissions. Omitted values are unchanged. An unknown role is NOT_FOUND. Throws
+ * LAST_OWNER if the owner's role would be lowered, LAST_ADMIN if callers lower the `admin` level of their own role.
  */
 export interface Roles {
   list(tenantId: string): Promise<CountedRole[]>;
   /**
-   * Another level of `admin` soon after a sign-in only (RECENT_LOGIN_REQUIRED); who gains or loses admin (edit) by it
-   * is told.
+   * A change of the `admin` level requires a recent sign-in (RECENT_LOGIN_REQUIRED); members who gain or lose admin
+   * (edit) are notified.
    */
   setPermissions(change: OfRole & { readonly permissions: Partial<Permissions> }, actor: Actor): Promise<CountedRole>;
   /**
-   * By stage category, or by stage code, which the caller has looked up; `null` takes the control of a stage code away.
+   * Keys are stage categories, or stage codes, which the caller has checked; `null` removes the control of a stage
+   * code.
    */
   setWorkflowControls(
     change: OfRole & { readonly controls: Readonly<Record<string, Control | null>> },
@@ -81,16 +82,13 @@ export function createRoles({
         if (changed?.['admin'] !== undefined && actor.kind === 'user')
           await waysIn.requireRecentLogin(tx, { sessionId: actor.sessionId });
         if (changed) await roles.setPermissions({ code, permissions, at });
-        const [administered, administrates] = [
-          meets(role.permissions, edit('admin')),
-          meets(permissions, edit('admin')),
-        ];
-        if (administered && !administrates) await members.loseAdmin({ roleCode: code, at });
-        if (administered !== administrates)
-          await tellOfAdmin(tx, mail, {
+        const [wasAdmin, isAdmin] = [meets(role.permissions, edit('admin')), meets(permissions, edit('admin'))];
+        if (wasAdmin && !isAdmin) await members.loseAdmin({ roleCode: code, at });
+        if (wasAdmin !== isAdmin)
+          await notifyOfAdminChange(tx, mail, {
             tenant,
-            members: await members.holders({ roleCode: code, limit: MOST_TOLD }),
-            change: administrates ? 'gained' : 'lost',
+            members: await members.holders({ roleCode: code, limit: MAX_NOTIFIED }),
+            change: isAdmin ? 'gained' : 'lost',
           });
         return { answer: { ...role, permissions }, changed, recordId: code };
       }),
@@ -104,7 +102,7 @@ export function createRoles({
           { ...nothing, ...role.workflowControls },
           patch,
         );
-        // Of a stage code without a control of its own the owner has that of its category, which is the highest.
+        // For a stage code without its own control, the owner has that of its category, which is the highest.
         const isLower = ([stage, to]: [string, Control | null]) =>
           to !== null && CONTROLS.indexOf(to) < CONTROLS.indexOf(role.workflowControls[stage] ?? 'admin');
         if (code === OWNER && Object.entries(patch).some(isLower)) throw fail('LAST_OWNER', {});

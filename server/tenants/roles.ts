@@ -4,7 +4,7 @@ import type { RoleRecord } from '../store/roles.js';
 
 export const OWNER = 'owner';
 
-/** The roles that every tenant begins with. Its admins may change the levels; this is where they start. */
+/** The roles of a new tenant. Administrators can change the levels later. */
 export const BUILT_IN_ROLES: readonly RoleRecord[] = [
   //                 view   edit   delete payment invoice export collect admin  fields sensitive
   role('owner', 'Owner', {
@@ -37,7 +37,7 @@ export const BUILT_IN_ROLES: readonly RoleRecord[] = [
   }),
 ];
 
-/** One row of each matrix: the ten modules and the eight stages, in the order of their lists. */
+/** One row of each matrix: ten modules and eight stages, in the order of their lists. */
 function role(
   code: string,
   name: string,

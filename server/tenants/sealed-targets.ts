@@ -4,8 +4,8 @@ import { channelTargetContext, plainTargets, sealTarget, type ChannelRecord } fr
 import { shownTarget } from './channel-targets.js';
 
 /**
- * A channel's target as it is kept: addresses as they are, and of an address with a token the host, with the whole
- * beside it under seal.
+ * The stored form of a channel's target: email addresses in plain text; of a URL the displayed form, and the encrypted
+ * full URL.
  */
 export type KeptTarget = Pick<ChannelRecord, 'target' | 'targetSealed'>;
 
@@ -19,7 +19,7 @@ export function keptTarget(
   return { target: shownTarget(kind, target), targetSealed: keyRing.seal(target, channelTargetContext(place)) };
 }
 
-/** One that was kept before targets were sealed, as it is kept now. */
+/** Converts a target stored in plain text by an older version to the present form. */
 export const asKept = (
   channel: ChannelRecord,
   { tenantId, keyRing }: { readonly tenantId: string; readonly keyRing: KeyRing },
@@ -28,12 +28,12 @@ export const asKept = (
     ? { ...channel, ...keptTarget(channel, { tenantId, id: channel.id, keyRing }) }
     : channel;
 
-/** Rows in one transaction. */
+/** Rows per transaction. */
 const BATCH = 200;
 
 /**
- * Seals the targets that were kept before there was a seal for them, or by a server of an older version that still ran.
- * Answers how many. What is done is done: it may be broken off and called again, by several at once.
+ * Encrypts targets stored in plain text by an older version. Returns their number. Can be interrupted, repeated and run
+ * concurrently.
  */
 export async function sealTargets(database: Database, keyRing: KeyRing): Promise<number> {
   let sealed = 0;

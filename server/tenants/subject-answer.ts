@@ -3,7 +3,7 @@ import { meets, view, type Permissions } from '../access/permissions.js';
 import type { SubjectRecord } from '../store/subjects.js';
 import { iso } from '../../data-plane-agent/base/instants.js';
 
-/** A subject company as it is answered: its account number in full only to those who may see account numbers. */
+/** A subject company in answers: the account number is masked unless the role may see account numbers. */
 export const subjectAnswer = (
   { createdAt, updatedAt, defaultPayeeAccount, ...subject }: SubjectRecord,
   permissions: Permissions,

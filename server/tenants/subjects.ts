@@ -13,7 +13,7 @@ type OfTenant = { readonly tenantId: string };
 
 /** The subject companies of tenants: the legal entities that contracts belong to. An unknown one is NOT_FOUND. */
 export interface Subjects {
-  /** In the order in which they were made. */
+  /** In the order of creation. */
   list(tenantId: string): Promise<SubjectRecord[]>;
   /** Throws LIMIT_REACHED. */
   add(subject: OfTenant & Pick<SubjectFields, 'name'> & Partial<SubjectFields>, actor: Actor): Promise<SubjectRecord>;
@@ -22,14 +22,14 @@ export interface Subjects {
     actor: Actor,
   ): Promise<SubjectRecord>;
   /**
-   * Removes it, also from the scopes of members. The data plane closes it first, so that nothing is entered for it
-   * meanwhile, and opens it again where it stays. Throws SUBJECT_IN_USE when it has contracts, those in the trash
-   * included, and LAST_SUBJECT.
+   * Deletes a subject company, also from the scopes of members. The data plane closes it first, so that no contract is
+   * created for it, and reopens it if it is not deleted. Throws SUBJECT_IN_USE if it has contracts, including contracts
+   * in the trash, and LAST_SUBJECT.
    */
   remove(subject: OfTenant & { readonly subjectId: string }, actor: Actor): Promise<void>;
 }
 
-/** As many as a caller's scope may name. */
+/** The same limit as for a member's scope. */
 export const MAX_SUBJECTS = 1_000;
 
 export function createSubjects({
@@ -117,13 +117,13 @@ async function found(store: SubjectStore, id: string): Promise<SubjectRecord> {
   return subject;
 }
 
-/** The account number that was meant: the masked form of the present one means that. */
+/** The account number to store: sending the masked form of the present number keeps it. */
 const wholeAccount = (sent: string | null, present: string | null): string | null =>
   accountSent(sent, present, (problem) => {
     throw invalid({ path: 'defaultPayeeAccount', problem });
   });
 
-/** Of an account number the audit keeps the end only. */
+/** The audit contains only the last characters of account numbers. */
 function withMaskedAccount({
   defaultPayeeAccount: account,
   ...changed

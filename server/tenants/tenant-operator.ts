@@ -11,27 +11,25 @@ import { createChange } from './change.js';
 import type { Changes } from '../access/changes.js';
 import { OWNER } from './roles.js';
 
-/** A tenant as an operator sees it. */
+/** A tenant as shown to operators. */
 export interface TenantOverview extends TenantRecord {
   readonly ownerEmail: string | null;
   readonly members: { readonly active: number; readonly disabled: number };
-  /** Sessions that can still be used. */
+  /** The number of active sessions. */
   readonly sessions: number;
   readonly lastLoginAt: number | null;
 }
 
 /**
- * What an operator decides about whole organisations. Each change is audited; throws NOT_FOUND for an unknown slug.
- * Servers that run follow within five seconds.
+ * Operations of an operator on whole organisations. Each change is audited; an unknown slug is NOT_FOUND. Running
+ * servers apply the changes within five seconds.
  */
 export interface TenantOperator {
   /** By slug. */
   list(): Promise<TenantRecord[]>;
   show(slug: string): Promise<TenantOverview>;
   setPlan(change: { readonly slug: string; readonly planCode: PlanCode }, actor: Actor): Promise<void>;
-  /**
-   * Nobody of a suspended organisation is let in, and its sessions are refused while it is; its data stays as it is.
-   */
+  /** Members of a suspended organisation cannot sign in, and its sessions are refused; its data is kept. */
   setStatus(change: { readonly slug: string; readonly status: TenantRecord['status'] }, actor: Actor): Promise<void>;
 }
 

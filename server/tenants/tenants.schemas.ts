@@ -9,7 +9,7 @@ import { ACCESS_MODES, CONNECTION_STATUSES } from '../store/connections.js';
 import { BOOTSTRAP_STEPS } from './bootstrap-status.js';
 import { CONNECTION_KIND } from './connections.js';
 
-/** Part 2.15 of the API document, as requests carry it and as it is answered. */
+/** Part 2.15 of the API document, for requests and answers. */
 const stamps = { createdAt: s.instant(), updatedAt: s.instant() };
 const warnings = s.list(Warning, 100);
 
@@ -43,7 +43,7 @@ export const SubjectInput = s.object(
       s.name({
         max: 64,
         about:
-          'Of 18 characters it is held against the check character of a unified social credit code; a wrong one is a warning.',
+          'A number of 18 characters is checked as a unified social credit code; a wrong check character causes a warning.',
       }),
     ),
     defaultPayeeAccount: s.optional(s.name({ max: 100 })),
@@ -61,7 +61,7 @@ export const Member = s.object(
     email: s.text({ max: 254 }),
     roleCode: s.text({ max: 64 }),
     subjectScope: s.nullable(
-      s.list(s.id(), 1_000, 'Subject companies that the member may see; null is all, an empty list none.'),
+      s.list(s.id(), 1_000, 'The subject companies visible to the member; null means all, an empty list none.'),
     ),
     status: s.enum(['active', 'disabled']),
     mfaEnrolled: s.flag('Whether the member has an authenticator.'),
@@ -86,16 +86,16 @@ export const HandoverPreview = s.object(
     member: Member,
     totals: HandoverTotals,
     samples: HandoverSamples,
-    blockers: s.list(
-      s.object({ code: s.text({ max: 64 }), message: s.text() }),
-      10,
-      'What stands in the way of offboarding.',
+    blockers: s.list(s.object({ code: s.text({ max: 64 }), message: s.text() }), 10, 'What prevents the offboarding.'),
+    suggestedSuccessors: s.list(
+      Member,
+      20,
+      'Active members who can see all records to transfer, members with the same role first.',
     ),
-    suggestedSuccessors: s.list(Member, 20, 'Active members who may see all of it, colleagues in the same role first.'),
   },
   { title: 'HandoverPreview' },
 );
-const yes = s.optional(s.flag('True unless it is false.'));
+const yes = s.optional(s.flag('Defaults to true.'));
 export const Offboarding = s.object(
   {
     successorUserId: s.id(),
@@ -112,7 +112,7 @@ export const Offboarded = s.object(
   {
     transferred: HandoverTotals,
     disabled: s.flag(),
-    auditId: s.id('The row of the audit that tells of it.'),
+    auditId: s.id('The id of the audit event.'),
     warnings,
   },
   { title: 'Offboarded' },
@@ -124,7 +124,7 @@ const levels = s.object(Object.fromEntries(MODULES.map((module) => [module, s.en
 const controls = s.map(
   s.enum(CONTROLS),
   500,
-  'By stage category, all eight, and by the codes of single stages, which win over their category.',
+  'By stage category (all eight), and by the codes of single stages, which take precedence over their category.',
 );
 export const Role = s.object(
   {
@@ -154,13 +154,13 @@ export const ControlsPatch = s.object(
     controls: s.map(
       s.nullable(s.enum(CONTROLS)),
       500,
-      'By stage category, or by the code of a stage of any lifecycle template, which wins over its category. `null` takes the control of a stage code away again.',
+      'By stage category, or by the code of a stage of any lifecycle template, which takes precedence over its category. `null` removes the control of a stage code.',
     ),
   },
   { title: 'WorkflowControlsPatch' },
 );
 
-/** The API document's neutral names for the five chats, in their order. */
+/** The neutral names of the API document for the five chat services, in order. */
 export const CHAT_NAMES = {
   chat_a: 'slack',
   chat_b: 'teams',
@@ -171,23 +171,26 @@ export const CHAT_NAMES = {
 const neutral = ['chat_a', 'chat_b', 'chat_c', 'chat_d', 'chat_e'] as const;
 
 const channelFields = {
-  name: s.optional(s.name({ max: 100, about: 'The kind unless given.' })),
+  name: s.optional(s.name({ max: 100, about: 'Defaults to the kind.' })),
   target: s.optional(
     s.name({
       max: 2_000,
       about:
-        'An https address; of email, addresses with commas between them, or none for the owner of the line. Answers show no more of an https address than its host.',
+        'An https URL; for `email`, addresses separated by commas, or empty to notify the owner of the line. Answers contain only the host of a URL.',
     }),
   ),
-  enabled: s.optional(s.flag('True unless it is false.')),
-  isDefault: s.optional(s.flag('There is at most one. The first enabled channel becomes it.')),
+  enabled: s.optional(s.flag('Defaults to true.')),
+  isDefault: s.optional(
+    s.flag('A tenant has at most one default channel. The first enabled channel becomes the default.'),
+  ),
   secret: s.optional(
     s.verbatim({
       max: 1_000,
-      about: 'Signs messages. It is sealed and never shown again; null or empty leaves what there is.',
+      about:
+        'The secret that signs messages. It is stored encrypted and never returned; null or empty keeps the present one.',
     }),
   ),
-  clearSecret: s.optional(s.flag('Removes the secret.')),
+  clearSecret: s.optional(s.flag('Whether to remove the secret.')),
 };
 export const ChannelInput = s.object(
   { kind: s.enum([...CHANNEL_KINDS, ...neutral]), ...channelFields },
@@ -214,14 +217,17 @@ export const ConnectionInput = s.object(
       max: 64,
       pattern: CONNECTION_KIND,
       about:
-        '`agent` is the link itself; `database`, `object_storage` and `malware_scanner` say what must stand behind it.',
+        '`agent` is the connection itself; `database`, `object_storage` and `malware_scanner` are components behind it.',
     }),
     provider: s.optional(s.name({ max: 100 })),
     location: s.optional(s.name({ max: 200 })),
     accessMode: s.optional(
-      s.enum(ACCESS_MODES, 'Of `agent`: it dials in (`outbound`, the default), or is called at `endpoint` (`direct`).'),
+      s.enum(
+        ACCESS_MODES,
+        'For `agent`: it connects to the service (`outbound`, the default), or is called at `endpoint` (`direct`).',
+      ),
     ),
-    endpoint: s.optional(s.name({ max: 2_000, about: 'An https address.' })),
+    endpoint: s.optional(s.name({ max: 2_000, about: 'An https URL.' })),
   },
   { title: 'DataPlaneConnectionInput' },
 );
@@ -235,7 +241,7 @@ const connection = {
   status: s.enum(CONNECTION_STATUSES),
   agentVersion: s.nullable(s.text({ max: 64 })),
   protocolVersion: s.nullable(s.integer()),
-  components: s.nullable(s.free('What the agent reports of what stands behind it.')),
+  components: s.nullable(s.free('The components behind the agent, as it reports them.')),
   lastSeenAt: s.nullable(s.instant()),
   connectedSince: s.nullable(s.instant()),
   latencyMs: s.nullable(s.number()),

@@ -27,13 +27,13 @@ import { createTenantOperator, type TenantOperator } from './tenant-operator.js'
 import { createSubjects, type Subjects } from './subjects.js';
 
 /**
- * Tenants and what belongs to them. Each change is audited in its own transaction and bites on the next request. An
- * unknown tenant is NOT_FOUND.
+ * Tenants and their data in the platform database. Each change is audited in the same transaction and applies from the
+ * next request. An unknown tenant is NOT_FOUND.
  */
 export interface Tenants {
   /**
-   * A tenant with built-in roles, first subject company and owner. Throws TENANT_SLUG_TAKEN. Not bound by the public
-   * rules: the CLI and the demo call it.
+   * Creates a tenant with built-in roles, first subject company and owner. Throws TENANT_SLUG_TAKEN. The rules for
+   * public registration do not apply: the CLI and the demo call it.
    */
   create(
     draft: Omit<TenantDraft, 'owner'> & {
@@ -44,13 +44,13 @@ export interface Tenants {
   bySlug(slug: string): Promise<TenantRecord | undefined>;
   /** All settings in effect. */
   settings(tenantId: string): Promise<Settings>;
-  /** Changes the given settings and answers all of them. Throws INVALID_INPUT. */
+  /** Updates the given settings and returns all of them. Throws INVALID_INPUT. */
   updateSettings(
     change: { readonly tenantId: string; readonly settings: Partial<Settings> },
     actor: Actor,
   ): Promise<Settings>;
   bootstrapSteps(tenantId: string): Promise<Readonly<Record<BootstrapStep, boolean>>>;
-  /** Plan and suspension: an operator's, not an administrator's. */
+  /** Plan and suspension, for operators. */
   readonly operator: TenantOperator;
   readonly members: Members;
   readonly subjects: Subjects;
@@ -69,13 +69,13 @@ export interface TenantsOptions {
   readonly changes: Changes;
   readonly mail: MailOutbox;
   readonly waysIn: WaysIn;
-  /** Where organisations' contract data is. */
+  /** Finds the data planes of organisations. */
   readonly dataPlanes: DataPlanes;
-  /** Which addresses may be called. */
+  /** Which URLs may be called. */
   readonly outbound: TargetPolicy;
   /** Whether a new owner needs a second factor. */
   readonly mfaRequired: boolean;
-  /** Contract data is behind agents: connections to them mean something. */
+  /** Whether agents store the contract data, so that connections to them have an effect. */
   readonly linked: boolean;
 }
 

@@ -246,9 +246,9 @@ forEachServer((server) => {
         await post(channels, { kind: 'webhook', secret: 'a', clearSecret: true, isDefault: true, enabled: false }),
       ).to.deep.equal(
         refused(
-          'clearSecret cannot be true where a secret is given',
-          'isDefault cannot be true of a disabled channel',
-          'target is required: a webhook channel has an https address',
+          'clearSecret must not be true together with a secret',
+          'isDefault must not be true for a disabled channel',
+          'target is required: a webhook channel needs an https URL',
         ),
       );
       expect(await post(channels, { kind: 'slack', target: 'nowhere', foo: 1 }))
@@ -257,10 +257,10 @@ forEachServer((server) => {
           ([, lines]: [number, string[]]) => lines.length === 2 && lines.some((line) => line.startsWith('target ')),
         );
       expect(await post(channels, { kind: 'email', target: 'nobody', name: '', foo: 1 })).to.deep.equal(
-        refused(UNKNOWN, 'target must be email addresses with commas between them'),
+        refused(UNKNOWN, 'target must be email addresses, separated by commas'),
       );
       expect(await post('/tenant-admin/data-plane', { kind: 'agent', accessMode: 'direct', foo: 1 })).to.deep.equal(
-        refused(UNKNOWN, 'endpoint is required where accessMode is direct'),
+        refused(UNKNOWN, 'endpoint is required if accessMode is direct'),
       );
     });
   });
