@@ -114,7 +114,11 @@ export function createEmailCodes({
     if (!account) {
       const wait = await passwordCheck.refuse(tx, checked, { request, action: 'login_code_refused' });
       if (wait === undefined)
-        await mail.enqueueNothing(tx, { template: 'login_code', values: valuesOf('', code), notAfter: clock.now() });
+        await mail.enqueuePlaceholder(tx, {
+          template: 'login_code',
+          values: valuesOf('', code),
+          notAfter: clock.now(),
+        });
       return wait;
     }
     const wait = await limits.locked(tx, checked.attempt);

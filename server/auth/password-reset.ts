@@ -121,7 +121,7 @@ export function createPasswordResets({
         about,
         notAfter: expiresAt,
       });
-    else await mail.enqueueNothing(tx, { template: 'password_reset', values, notAfter: expiresAt });
+    else await mail.enqueuePlaceholder(tx, { template: 'password_reset', values, notAfter: expiresAt });
   };
 
   /** Returns the token's account, if the token is valid for the tenant. */

@@ -4,7 +4,7 @@ import { ExportQuery } from '../../data-plane-agent/plane/contract/records/expor
 import { edit } from '../access/permissions.js';
 import type { Principal } from '../access/principal.js';
 import { contractSheet, namesOf } from '../spreadsheets/contract-sheet.js';
-import { EXPORTS_AT_ONCE, oneOfFew } from '../spreadsheets/open-exports.js';
+import { EXPORTS_AT_ONCE, limitedExport } from '../spreadsheets/open-exports.js';
 import type { Plane } from '../data-planes/plane.js';
 import { endpoint } from '../http/endpoint.js';
 import { attachment, fileOf } from '../http/reply.js';
@@ -75,7 +75,7 @@ async function fileFor(
   const asked = profile ?? 'summary';
   const names = namesOf(await services.directory.of(principal.tenant.id));
   const day = todayIn(principal.settings.timezone, request.receivedAt);
-  return attachment(oneOfFew(principal.tenant.id, contractSheet({ plane, profile: asked, filter, names })), {
+  return attachment(limitedExport(principal.tenant.id, contractSheet({ plane, profile: asked, filter, names })), {
     fileName: `contracts-${asked}-${day}.csv`,
   });
 }

@@ -16,12 +16,12 @@ export interface Admission {
    * Repeats the checks after the body has been read, without counting the request again: a body may take two minutes to
    * arrive, and the session may have ended or the permissions changed since `enter`.
    */
-  stillIn(ctx: HttpContext, principal: Principal): Promise<Principal>;
+  recheck(ctx: HttpContext, principal: Principal): Promise<Principal>;
   /**
    * Repeats the checks while an answer is streamed, which may take arbitrarily long. Also throws if the caller's
    * visibility of contracts has changed.
    */
-  stillSees(ctx: HttpContext, principal: Principal): Promise<void>;
+  recheckVisibility(ctx: HttpContext, principal: Principal): Promise<void>;
 }
 
 export function admission(
@@ -35,8 +35,8 @@ export function admission(
         await limit?.address(ctx);
         return undefined;
       },
-      stillIn: (_ctx, principal) => Promise.resolve(principal),
-      stillSees: () => Promise.resolve(),
+      recheck: (_ctx, principal) => Promise.resolve(principal),
+      recheckVisibility: () => Promise.resolve(),
     };
   }
   const features = featuresOf(endpoint);
@@ -50,7 +50,7 @@ export function admission(
       throw fail('FORBIDDEN', { needs: needText(needs) });
     return principal;
   };
-  const stillIn: Admission['stillIn'] = async (ctx, began) => {
+  const recheck: Admission['recheck'] = async (ctx, began) => {
     const principal = await authenticator.again(began);
     setPrincipal(ctx.state.exchange, principal);
     return check(principal);
@@ -62,16 +62,16 @@ export function admission(
       await limit?.session(ctx, principal.sessionId);
       return check(principal);
     },
-    stillIn,
-    stillSees: async (ctx, began) => {
-      const principal = await stillIn(ctx, began);
-      if (principal !== began && sightOf(principal) !== sightOf(began)) throw fail('UNAUTHENTICATED', {});
+    recheck,
+    recheckVisibility: async (ctx, began) => {
+      const principal = await recheck(ctx, began);
+      if (principal !== began && visibilityOf(principal) !== visibilityOf(began)) throw fail('UNAUTHENTICATED', {});
     },
   };
 }
 
 /** The values that decide which contracts a caller sees, and which of their fields. */
-const sightOf = ({
+const visibilityOf = ({
   user: { roleCode, subjectScope },
   permissions,
   settings: { ownerScopeEnabled },

@@ -7,18 +7,18 @@ import { isReply, type FileText, type MediaType, type Reply } from './reply.js';
 import { stream } from '../../data-plane-agent/base/http/stream.js';
 
 /**
- * Compiles how the results of an endpoint are sent. `mayGoOn` is called for each piece of a streamed file, and throws
+ * Compiles how the results of an endpoint are sent. `checkAccess` is called for each piece of a streamed file, and throws
  * if the caller may no longer receive it.
  */
 export function answerer(
   endpoint: Endpoint,
   { https, checkAnswers }: { https: boolean; checkAnswers: boolean },
-): (ctx: HttpContext, result: unknown, mayGoOn: MayGoOn) => Promise<void> {
+): (ctx: HttpContext, result: unknown, checkAccess: CheckAccess) => Promise<void> {
   const usual = endpoint.status ?? 200;
   const { produces } = endpoint;
   if (produces)
-    return (ctx, result, mayGoOn) =>
-      sendFile(ctx, isReply(result) ? result : { body: result }, { status: usual, mediaType: produces, mayGoOn });
+    return (ctx, result, checkAccess) =>
+      sendFile(ctx, isReply(result) ? result : { body: result }, { status: usual, mediaType: produces, checkAccess });
   const check = checkAnswers ? answerCheck(endpoint) : undefined;
   return async (ctx, result) => {
     const {
@@ -47,24 +47,31 @@ export function answerer(
 async function sendFile(
   ctx: HttpContext,
   { body, headers = {} }: Pick<Reply<unknown>, 'body' | 'headers'>,
-  { status, mediaType, mayGoOn }: { readonly status: number; readonly mediaType: MediaType; readonly mayGoOn: MayGoOn },
+  {
+    status,
+    mediaType,
+    checkAccess,
+  }: { readonly status: number; readonly mediaType: MediaType; readonly checkAccess: CheckAccess },
 ): Promise<void> {
   const begin = (): void => {
     ctx.status = status;
     ctx.set({ ...headers, 'Content-Type': `${mediaType}; charset=utf-8` });
   };
   const file = body as FileText; // the declared type of an endpoint that produces a file
-  if (typeof file !== 'string') return stream(ctx, whileAllowed(file, mayGoOn), begin);
+  if (typeof file !== 'string') return stream(ctx, whileAllowed(file, checkAccess), begin);
   begin();
   ctx.body = file;
 }
 
-type MayGoOn = () => Promise<void>;
+type CheckAccess = () => Promise<void>;
 
-/** Calls `mayGoOn` for each piece, after it was read and before it is sent. */
-async function* whileAllowed(pieces: AsyncIterable<string>, mayGoOn: MayGoOn): AsyncGenerator<string, void, void> {
+/** Calls `checkAccess` for each piece, after it was read and before it is sent. */
+async function* whileAllowed(
+  pieces: AsyncIterable<string>,
+  checkAccess: CheckAccess,
+): AsyncGenerator<string, void, void> {
   for await (const piece of pieces) {
-    await mayGoOn();
+    await checkAccess();
     yield piece;
   }
 }

@@ -10,8 +10,8 @@ import type { Sound } from '../../data-plane-agent/base/sound.js';
 import type { OperationName, Plane } from '../data-planes/plane.js';
 
 /**
- * One endpoint, declared once. From this object come the route, 401, 403, 404 and 405, validation, the OpenAPI
- * document, the reference page, the rate-limit class, the metrics label and the generated guarantee tests.
+ * The declaration of an endpoint. Its route, 401, 403, 404 and 405, validation, the OpenAPI document, the reference
+ * page, the rate-limit class, the metrics label and the generated guarantee tests are all derived from it.
  */
 export interface Endpoint<
   R extends Route = Route,

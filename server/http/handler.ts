@@ -51,7 +51,7 @@ export function handler(
   endpoint: Endpoint,
   api: Api,
 ): (ctx: HttpContext, params: Readonly<Record<string, string>>) => Promise<void> {
-  const { enter, stillIn, stillSees } = admission(endpoint, api);
+  const { enter, recheck, recheckVisibility } = admission(endpoint, api);
   const readQuery = queryReader(endpoint.query, { open: endpoint.openQuery === true });
   const limits = bodyLimits(endpoint);
   const checkBody = bodyCheck(endpoint.body);
@@ -66,7 +66,7 @@ export function handler(
     const { info } = ctx.state.exchange;
     const began = await enter(ctx);
     const sent = await readJson(ctx, limits);
-    const principal = began && announcesBody(ctx) ? await stillIn(ctx, began) : began;
+    const principal = began && announcesBody(ctx) ? await recheck(ctx, began) : began;
     const query = readQuery(ctx.querystring);
     const body = await checkBody(sent);
     const conditions = conditionsOf(ctx, principal);
@@ -142,7 +142,7 @@ export function handler(
     };
     // The declaration's types decide which of these an endpoint sees; an endpoint from the list has lost them.
     await answer(ctx, await endpoint.run(work as Parameters<Endpoint['run']>[0]), () =>
-      principal ? stillSees(ctx, principal) : Promise.resolve(),
+      principal ? recheckVisibility(ctx, principal) : Promise.resolve(),
     );
   };
 }

@@ -4,7 +4,7 @@ import { featuresOf, isInAuth } from './admission.js';
 import { bodyLimits } from './body-limits.js';
 import { isChallenged, type Endpoint } from './endpoint.js';
 import { statusText } from '../../data-plane-agent/base/http/problems.js';
-import type { Json, SchemaBook } from './openapi-schemas.js';
+import type { Json, SchemaRegistry } from './openapi-schemas.js';
 
 /** Statuses of refusals by HTTP rules, in addition to the failures of the catalogue. */
 const FRAMEWORK: Readonly<Record<number, string>> = {
@@ -15,19 +15,19 @@ const FRAMEWORK: Readonly<Record<number, string>> = {
 };
 
 /** All answers of an endpoint, by status, each with its schema. */
-export function responsesOf(endpoint: Endpoint, book: SchemaBook): Json {
+export function responsesOf(endpoint: Endpoint, registry: SchemaRegistry): Json {
   const codes = failuresOf(endpoint);
   const statuses = [
     ...new Set([...frameworkStatuses(endpoint), ...codes.map((code) => FAILURES[code].status)]),
   ].toSorted((a, b) => a - b);
   return {
-    [endpoint.status ?? 200]: endpoint.status === 302 ? REDIRECT : success(endpoint, book),
+    [endpoint.status ?? 200]: endpoint.status === 302 ? REDIRECT : success(endpoint, registry),
     ...(endpoint.sendsOn ? { 302: REDIRECT } : {}),
     ...Object.fromEntries(
       statuses.map((status) => [
         status,
         refusal(status, {
-          book,
+          registry,
           codes: codes.filter((code) => FAILURES[code].status === status),
           framework: status === 413 ? tooLarge(endpoint) : FRAMEWORK[status],
         }),
@@ -36,9 +36,9 @@ export function responsesOf(endpoint: Endpoint, book: SchemaBook): Json {
   };
 }
 
-function success(endpoint: Endpoint, book: SchemaBook): Json {
+function success(endpoint: Endpoint, registry: SchemaRegistry): Json {
   const { produces, returns } = endpoint;
-  const isVersioned = 'version' in ((returns as { readonly properties?: object }).properties ?? {}); // `tagged` answers it with its version
+  const isVersioned = 'version' in ((returns as { readonly properties?: object }).properties ?? {}); // `tagged` adds it as the ETag
   const headers = headersOf([
     ...(isVersioned ? ['ETag' as const] : []),
     ...(takesKey(endpoint) ? ['Idempotency-Replayed' as const] : []),
@@ -47,7 +47,7 @@ function success(endpoint: Endpoint, book: SchemaBook): Json {
   return {
     description: 'Done.',
     ...headers,
-    content: { [produces ?? 'application/json']: { schema: book.write(returns) } },
+    content: { [produces ?? 'application/json']: { schema: registry.write(returns) } },
   };
 }
 
@@ -117,12 +117,16 @@ const tooLarge = (endpoint: Endpoint): string =>
 
 function refusal(
   status: number,
-  { book, codes, framework }: { book: SchemaBook; codes: readonly FailureCode[]; framework: string | undefined },
+  {
+    registry,
+    codes,
+    framework,
+  }: { registry: SchemaRegistry; codes: readonly FailureCode[]; framework: string | undefined },
 ): Json {
   const domain = codes.filter((code) => FAILURES[code].shape === 'domain');
   const shapes = [
-    ...(framework !== undefined || domain.length < codes.length ? [frameworkError(book)] : []),
-    ...domain.map((code) => book.define(titleOf(code), domainError(code, book))),
+    ...(framework !== undefined || domain.length < codes.length ? [frameworkError(registry)] : []),
+    ...domain.map((code) => registry.define(titleOf(code), domainError(code, registry))),
   ];
   const meanings = [
     ...(framework === undefined ? [] : [framework]),
@@ -137,8 +141,8 @@ function refusal(
   };
 }
 
-const frameworkError = (book: SchemaBook): Json =>
-  book.define('FrameworkError', {
+const frameworkError = (registry: SchemaRegistry): Json =>
+  registry.define('FrameworkError', {
     type: 'object',
     properties: {
       statusCode: { type: 'integer' },
@@ -149,7 +153,7 @@ const frameworkError = (book: SchemaBook): Json =>
   });
 
 /** One schema for each code, so that `error.code` determines the type of `details`. */
-const domainError = (code: FailureCode, book: SchemaBook): Json => ({
+const domainError = (code: FailureCode, registry: SchemaRegistry): Json => ({
   type: 'object',
   properties: {
     error: {
@@ -157,7 +161,7 @@ const domainError = (code: FailureCode, book: SchemaBook): Json => ({
       properties: {
         code: { type: 'string', enum: [code] },
         message: { type: 'string' },
-        details: book.write(FAILURES[code].details),
+        details: registry.write(FAILURES[code].details),
       },
       required: ['code', 'message', 'details'],
     },

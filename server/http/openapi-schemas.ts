@@ -2,7 +2,7 @@
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Collects titled schemas: each is written once under `components/schemas` and referenced elsewhere. */
-export interface SchemaBook {
+export interface SchemaRegistry {
   /** Returns the schema to write in place: a reference if it has a title. */
   write(schema: object): Json;
   /** Adds a schema that exists only in the document, and returns a reference to it. */
@@ -31,7 +31,7 @@ const NESTED: ReadonlySet<string> = new Set([
   'allOf',
 ]);
 
-export function schemaBook(): SchemaBook {
+export function schemaRegistry(): SchemaRegistry {
   const schemas: Record<string, Json> = {};
 
   const define = (title: string, schema: Json): Json => {

@@ -4,7 +4,7 @@ import { WARNINGS } from '../../data-plane-agent/base/warnings.js';
 import { needText } from '../access/permissions.js';
 import type { Endpoint } from './endpoint.js';
 import { partsOf, PREFIX, type Endpoints } from './mount.js';
-import { schemaBook, withoutNull, type Json, type SchemaBook } from './openapi-schemas.js';
+import { schemaRegistry, withoutNull, type Json, type SchemaRegistry } from './openapi-schemas.js';
 import { ANSWER_HEADERS, declaredFailures, responsesOf, takesKey } from './openapi-responses.js';
 import { sendDocument, type Page } from '../../data-plane-agent/base/http/pages.js';
 
@@ -26,14 +26,14 @@ export function openapiPage(endpoints: Endpoints, about: { productName: string }
  * endpoints have the same name or route, or if two different schemas have the same title.
  */
 export function openapi(endpoints: Endpoints, { productName }: { productName: string }): Json {
-  const book = schemaBook();
+  const registry = schemaRegistry();
   const paths: Record<string, Record<string, Json>> = {};
   const routes = new Set<string>();
   for (const [name, endpoint] of Object.entries(endpoints)) {
     refuseUndocumented(name, endpoint, routes);
     const { method, path } = partsOf(endpoint.route);
     const template = path.replaceAll(/:(\w+)/g, '{$1}');
-    (paths[template] ??= {})[method.toLowerCase()] = operation(name, endpoint, book);
+    (paths[template] ??= {})[method.toLowerCase()] = operation(name, endpoint, registry);
   }
   return {
     openapi: '3.1.0',
@@ -43,7 +43,7 @@ export function openapi(endpoints: Endpoints, { productName }: { productName: st
     tags: [...new Set(Object.values(endpoints).map(tagOf))].map((name) => ({ name })),
     paths,
     components: {
-      schemas: book.schemas,
+      schemas: registry.schemas,
       parameters: HEADER_PARAMETERS,
       headers: ANSWER_HEADERS,
       securitySchemes: {
@@ -53,11 +53,14 @@ export function openapi(endpoints: Endpoints, { productName }: { productName: st
     'x-failures': Object.fromEntries(
       Object.entries(FAILURES).map(([code, { status, shape, meaning, details }]) => [
         code,
-        { status, shape, meaning, details: book.write(details) },
+        { status, shape, meaning, details: registry.write(details) },
       ]),
     ),
     'x-warnings': Object.fromEntries(
-      Object.entries(WARNINGS).map(([code, { meaning, details }]) => [code, { meaning, details: book.write(details) }]),
+      Object.entries(WARNINGS).map(([code, { meaning, details }]) => [
+        code,
+        { meaning, details: registry.write(details) },
+      ]),
     ),
   };
 }
@@ -70,7 +73,7 @@ function refuseUndocumented(name: string, { route, summary }: Endpoint, routes: 
   routes.add(shape);
 }
 
-function operation(name: string, endpoint: Endpoint, book: SchemaBook): Json {
+function operation(name: string, endpoint: Endpoint, registry: SchemaRegistry): Json {
   const { summary, needs, body } = endpoint;
   return {
     operationId: name,
@@ -78,17 +81,17 @@ function operation(name: string, endpoint: Endpoint, book: SchemaBook): Json {
     summary,
     description: describe(endpoint),
     ...(needs === 'public' ? { security: [] } : {}),
-    parameters: [...pathParameters(endpoint), ...queryParameters(endpoint, book), ...headerParameters(endpoint)],
+    parameters: [...pathParameters(endpoint), ...queryParameters(endpoint, registry), ...headerParameters(endpoint)],
     ...(body
       ? {
           requestBody: {
             required:
               endpoint.needsBody === true || ((body as { required?: readonly string[] }).required ?? []).length > 0,
-            content: { 'application/json': { schema: book.write(body) } },
+            content: { 'application/json': { schema: registry.write(body) } },
           },
         }
       : {}),
-    responses: responsesOf(endpoint, book),
+    responses: responsesOf(endpoint, registry),
   };
 }
 
@@ -108,10 +111,10 @@ const pathParameters = ({ route }: Endpoint): readonly Json[] =>
     schema: { type: 'string', ...(/^id$|Id$/.test(name) ? { format: 'uuid' } : {}) },
   }));
 
-function queryParameters({ query }: Endpoint, book: SchemaBook): readonly Json[] {
+function queryParameters({ query }: Endpoint, registry: SchemaRegistry): readonly Json[] {
   const required = new Set((query as { required?: readonly string[] } | undefined)?.required ?? []);
   return Object.entries(query?.properties ?? {}).map(([name, property]) => {
-    const { description, ...schema } = withoutNull(book.write(property));
+    const { description, ...schema } = withoutNull(registry.write(property));
     return {
       name,
       in: 'query',

@@ -29,7 +29,7 @@ export interface MailOutbox {
    * Does the same work as `enqueue` for placeholder mail without a recipient, so that timing does not reveal which accounts exist.
    * Such mail uses a fixed number of rows.
    */
-  enqueueNothing(tx: Transaction, message: Pick<MailMessage, 'template' | 'values' | 'notAfter'>): Promise<void>;
+  enqueuePlaceholder(tx: Transaction, message: Pick<MailMessage, 'template' | 'values' | 'notAfter'>): Promise<void>;
   /** Cancels mail that has not been sent, because its token was replaced. */
   withdraw(
     tx: Transaction,

@@ -70,7 +70,7 @@ export function createMailOutbox({
         },
         values,
       ),
-    enqueueNothing: (tx, { template, values, notAfter }) =>
+    enqueuePlaceholder: (tx, { template, values, notAfter }) =>
       put(
         tx,
         {

@@ -11,7 +11,10 @@ const open = new Map<string, number>();
  * Yields the pieces of a file as one of the limited concurrent exports of a tenant. Throws RATE_LIMITED before the
  * first piece above the limit.
  */
-export async function* oneOfFew(tenantId: string, pieces: AsyncIterable<string>): AsyncGenerator<string, void, void> {
+export async function* limitedExport(
+  tenantId: string,
+  pieces: AsyncIterable<string>,
+): AsyncGenerator<string, void, void> {
   const others = open.get(tenantId) ?? 0;
   if (others >= EXPORTS_AT_ONCE) throw fail('RATE_LIMITED', { retryAfterSeconds: RETRY_AFTER_SECONDS });
   open.set(tenantId, others + 1);

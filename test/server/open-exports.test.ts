@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
-import { EXPORTS_AT_ONCE, oneOfFew } from '../../server/spreadsheets/open-exports.js';
+import { EXPORTS_AT_ONCE, limitedExport } from '../../server/spreadsheets/open-exports.js';
 
 async function* file(): AsyncGenerator<string, void, void> {
   yield 'first';
@@ -10,12 +10,12 @@ async function* file(): AsyncGenerator<string, void, void> {
 
 describe('exports of one tenant', () => {
   const begun = async (tenantId: string) => {
-    const pieces = oneOfFew(tenantId, file());
+    const pieces = limitedExport(tenantId, file());
     expect((await pieces.next()).value).to.equal('first');
     return pieces;
   };
   const refusalOf = (tenantId: string): Promise<unknown> =>
-    oneOfFew(tenantId, file())
+    limitedExport(tenantId, file())
       .next()
       .then(
         () => 'begun',

@@ -70,7 +70,7 @@ const endMemberSessions = endpoint('DELETE /tenant-admin/members/:id/sessions', 
 });
 
 const previewHandover = endpoint('GET /tenant-admin/members/:id/handover-preview', {
-  summary: 'Show what offboarding a member would move',
+  summary: 'Preview the offboarding of a member',
   description:
     'Totals cover the whole organisation; samples contain the latest 20 records of each kind, limited to those visible to the caller.',
   needs: edit('admin'),
