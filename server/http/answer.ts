@@ -7,8 +7,8 @@ import { isReply, type FileText, type MediaType, type Reply } from './reply.js';
 import { stream } from '../../data-plane-agent/base/http/stream.js';
 
 /**
- * Compiles how the results of an endpoint are sent. `checkAccess` is called for each piece of a streamed file, and throws
- * if the caller may no longer receive it.
+ * Compiles how the results of an endpoint are sent. `checkAccess` is called for each piece of a streamed file, and
+ * throws if the caller may no longer receive it.
  */
 export function answerer(
   endpoint: Endpoint,

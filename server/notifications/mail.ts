@@ -26,8 +26,8 @@ export interface MailOutbox {
   /** Enqueues the mail in the caller's transaction; nothing is sent if it is rolled back. */
   enqueue(tx: Transaction, message: MailMessage): Promise<void>;
   /**
-   * Does the same work as `enqueue` for placeholder mail without a recipient, so that timing does not reveal which accounts exist.
-   * Such mail uses a fixed number of rows.
+   * Does the same work as `enqueue` for placeholder mail without a recipient, so that timing does not reveal which
+   * accounts exist. Such mail uses a fixed number of rows.
    */
   enqueuePlaceholder(tx: Transaction, message: Pick<MailMessage, 'template' | 'values' | 'notAfter'>): Promise<void>;
   /** Cancels mail that has not been sent, because its token was replaced. */

@@ -91,7 +91,10 @@ export function createMailOutbox({
   };
 }
 
-/** Placeholder mail overwrites earlier placeholders: requests for accounts that do not exist create at most this many rows. */
+/**
+ * Placeholder mail overwrites earlier placeholders: requests for accounts that do not exist create at most this many
+ * rows.
+ */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 const PLACES = 4_096;
 
