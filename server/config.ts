@@ -159,7 +159,7 @@ export const SETTINGS = {
   smtpUrl: setting({
     name: 'SMTP_URL',
     about:
-      'Mail server, as smtp://user:password@host:587 or smtps://…; without it no mail is sent, and the audit log says so. To another machine, smtp:// requires STARTTLS unless the URL ends with ?requireTLS=false.',
+      'Mail server, as smtp://user:password@host:587 or smtps://…; without it no mail is sent, and the audit log says so. To another machine, smtp:// requires STARTTLS unless the URL has ?requireTLS=false.',
     kind: url({ protocols: ['smtp', 'smtps'] }),
     secret: true,
   }),
