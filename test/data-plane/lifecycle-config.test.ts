@@ -282,7 +282,7 @@ describe('the contract configuration', () => {
       });
       expect(
         await refusal(plane.updateLifecycleTemplate({ templateId: empty.id, changes: { isDefault: true } })),
-      ).to.deep.equal(issue('isDefault', 'must wait until the template has a stage'));
+      ).to.deep.equal(issue('isDefault', 'must be false until the template has a stage'));
       expect(await refusal(plane.createLifecycleTemplate({ code: 'other', name: 'O', isDefault: true }))).to.include({
         code: 'INVALID_INPUT',
       });
@@ -319,7 +319,7 @@ describe('the contract configuration', () => {
       expect(await plane.createContract(aContract())).to.include({ lifecycleTemplateId: copy.id });
       expect(
         await refusal(plane.updateLifecycleTemplate({ templateId: copy.id, changes: { isDefault: false } })),
-      ).to.deep.equal(issue('isDefault', 'stays true until another template is made the default'));
+      ).to.deep.equal(issue('isDefault', 'must stay true until another template is made the default'));
       expect(
         await plane.updateLifecycleTemplate({
           templateId: shipped.id,

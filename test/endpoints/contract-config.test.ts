@@ -197,7 +197,7 @@ describe('the contract configuration over HTTP', () => {
             isDefault: false,
           })
         ).body.message,
-      ).to.deep.equal(['isDefault stays true until another template is made the default']);
+      ).to.deep.equal(['isDefault must stay true until another template is made the default']);
       expect(
         (
           await owner.post<FrameworkError>('/contract-config/types', {

@@ -83,7 +83,7 @@ import { deleteSavedView } from './views/delete-saved-view.js';
 import { listSavedViews } from './views/list-saved-views.js';
 import { updateSavedView } from './views/update-saved-view.js';
 
-/** The whole interface of the data plane. Adding an operation is adding a line here. */
+/** All operations of the data plane. A new operation is added here. */
 export const OPERATIONS = {
   createContract,
   getContract,

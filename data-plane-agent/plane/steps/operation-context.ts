@@ -6,55 +6,55 @@ import type { FileServices } from '../files/services.js';
 import type { ChangeRecorder } from '../store/change-recorder.js';
 import type { Store } from '../store/store.js';
 
-/** What an operation works with. Everything in here is bound to one tenant, one caller and one transaction. */
+/** The dependencies of an operation, bound to one tenant, one caller and one transaction. */
 export interface OperationContext {
   readonly store: Store;
   readonly recorder: ChangeRecorder;
   readonly clock: Clock;
   readonly newId: () => string;
   /**
-   * Aborted when nobody waits for the outcome any more. Statements end by it themselves; long work between them looks
-   * at it.
+   * Aborted when nobody waits for the result any more. Statements observe it; long computations between them must check
+   * it.
    */
   readonly signal: AbortSignal;
   /**
-   * Runs work that may fail by itself: what it did is undone, with what it told the change recorder and the rollup
-   * delta, and the failure is thrown on. For the rows of an import.
+   * Runs work that may fail on its own, such as a row of an import. A failure undoes its writes, recorded changes and
+   * rollup deltas, and is rethrown.
    */
   savepoint<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Declares an operation; see CONTRIBUTING.md. The name is its key in the list. */
+/** Declares an operation; see CONTRIBUTING.md. Its name is its key in `OPERATIONS`. */
 export const operation = <I extends TSchema, O extends TSchema, P = Static<I>>(
   declared: Operation<OperationContext, I, O, P>,
 ): Operation<OperationContext, I, O, P> => declared;
 
-/** What a multi-step operation works with, for one caller. */
+/** The dependencies of a multi-step operation, for one caller. */
 export interface MultiStepContext {
   readonly files: FileServices;
   readonly clock: Clock;
   readonly newId: () => string;
   readonly log: Log;
   /**
-   * Aborted when nobody waits for the outcome any more. Steps and questions to the object store end by it themselves,
-   * but for `upkeep`.
+   * Aborted when nobody waits for the result any more. Steps other than `upkeep` and requests to the object store
+   * observe it.
    */
   readonly signal: AbortSignal;
-  /** A step that only looks. */
+  /** A read-only step. */
   read<T>(step: (context: OperationContext) => Promise<T>): Promise<T>;
-  /** A step that changes something. */
+  /** A step that writes. */
   write<T>(step: (context: OperationContext) => Promise<T>): Promise<T>;
   /**
-   * A step of bookkeeping: claims and counters that are nobody's contract data, neither audited nor moving the data
-   * version. It is taken also when the time is over, so that what was claimed is given back.
+   * A step for claims and counters, which are neither audited nor change the data version. It also runs after the
+   * deadline, so that claims are released.
    */
   upkeep<T>(step: (context: OperationContext) => Promise<T>): Promise<T>;
-  /**
-   * The last step: what it comes to is the operation's answer, and is answered again to whoever sends the same
-   * idempotency key.
-   */
+  /** The last step. Its result is the operation's result, and is returned again for the same idempotency key. */
   conclude<T>(step: (context: OperationContext) => Promise<T>): Promise<T>;
-  /** Goes on after the answer, whoever waits no longer. What is lost with the process is taken up by a schedule. */
+  /**
+   * Runs after the result was returned, also when the client has disconnected. Work lost in a crash is taken up by a
+   * schedule.
+   */
   afterwards(rest: () => Promise<void>): void;
 }
 

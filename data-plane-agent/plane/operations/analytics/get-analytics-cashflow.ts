@@ -3,7 +3,7 @@ import { analyticsCashflow, CASHFLOW_COUNTS, CASHFLOW_SUMS, cashflowCuts } from 
 import { seeSubject } from '../../domain/see-subject.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** What is expected, received and invoiced, month by month. */
+/** Expected, received and invoiced amounts by month. */
 export const getAnalyticsCashflow = operation({
   effect: 'read',
   input: AnalyticsInput,

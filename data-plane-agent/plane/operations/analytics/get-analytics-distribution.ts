@@ -4,7 +4,7 @@ import { AGED_COUNTS, AGED_SUMS, analyticsDistribution } from '../../domain/anal
 import { seeSubject } from '../../domain/see-subject.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** Contracts by what they are, and what is open by its age. */
+/** Contracts by attribute, and outstanding amounts by age. */
 export const getAnalyticsDistribution = operation({
   effect: 'read',
   input: AnalyticsInput,

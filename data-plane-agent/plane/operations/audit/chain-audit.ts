@@ -1,7 +1,7 @@
 import { s } from '../../../base/schema.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** Chains the tenant's audit events that wait; the schedule calls it until no more do. */
+/** Adds pending audit events to the tenant's hash chain. The schedule repeats it while `more` is true. */
 export const chainAudit = operation({
   effect: 'write',
   isUpkeep: true,

@@ -3,8 +3,8 @@ import { AuditCheck } from '../../../base/audit/records.js';
 import { operation } from '../../steps/operation-context.js';
 
 /**
- * Checks a stretch of the tenant's audit chain, from the link on that an earlier call came to; without one from the
- * beginning. With `until` it goes to that position at most, and is never the last.
+ * Verifies a part of the tenant's audit chain, from the link that an earlier call reached or from the beginning, up to
+ * the position `until` if it is given. A check with `until` never reports that it is complete.
  */
 export const checkAudit = operation({
   effect: 'read',

@@ -2,7 +2,7 @@ import { s } from '../../../base/schema.js';
 import { AuditFilter, AuditRow } from '../../../base/audit/records.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** The tenant's next audit events after an id, oldest first and whole; none when there are no more. */
+/** The tenant's complete audit events after an id, oldest first; empty at the end. */
 export const exportAudit = operation({
   effect: 'read',
   input: s.object({ afterId: s.id(), ...AuditFilter.properties }),

@@ -7,8 +7,8 @@ import { visibleTo } from '../../domain/fields/definition.js';
 import { operation } from '../../steps/operation-context.js';
 
 /**
- * What was done to contract data, newest first; of contracts only those in the caller's scope, and of custom values
- * those that they may see.
+ * Changes of contract data, newest first, limited to contracts in the caller's scope and custom values that they may
+ * see.
  */
 export const listAudit = operation({
   effect: 'read',

@@ -3,10 +3,10 @@ import { touched } from '../../domain/contracts/changes.js';
 import { operation } from '../../steps/operation-context.js';
 import { inChunks } from '../../steps/contracts/in-chunks.js';
 
-/** Kinds of files that a contract may show as its own. */
+/** Kinds of files that a contract may have as its attachment. */
 const KINDS = ['contract_original', 'other_evidence'] as const;
 
-/** Gives many contracts one file, such as a framework agreement. A lock does not protect the attachment. */
+/** Attaches one file, such as a framework agreement, to many contracts. A lock does not protect the attachment. */
 export const bulkAttachContracts = operation({
   effect: 'write',
   input: BulkAttachment,

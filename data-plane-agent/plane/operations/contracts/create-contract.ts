@@ -5,11 +5,10 @@ import { operation } from '../../steps/operation-context.js';
 import { detailOf } from '../../steps/contracts/detail.js';
 import { enterContract } from '../../steps/contracts/enter-contract.js';
 
-/** Enters a contract with its lines, terms and notes: all of it or nothing. */
+/** Creates a contract with its lines, terms and notes: all or none. */
 export const createContract = operation({
   effect: 'write',
-  // The control plane adds the members whom custom values name, and the first reference to somebody or something of its
-  // own that is not there.
+  // The control plane adds the members that custom values refer to, and the first reference that it could not resolve.
   input: s.object({
     ...ContractInput.properties,
     members: s.omittable(s.list(Member, 1_000)),

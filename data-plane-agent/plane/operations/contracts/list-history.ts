@@ -7,10 +7,10 @@ import { keptChanges } from '../../domain/audit/kept.js';
 import { historyEntry } from '../../domain/contracts/history.js';
 import { operation, type OperationContext } from '../../steps/operation-context.js';
 
-/** An event of so many characters takes a while to read; after it others get their turn. */
-const LONG = 100_000;
+/** After an event of this many characters, which is slow to parse, it yields to the event loop. */
+const LONG_EVENT = 100_000;
 
-/** Who changed what of a contract and what belongs to it, newest first. */
+/** Changes of a contract and its parts, newest first. */
 export const listHistory = operation({
   effect: 'read',
   input: s.object({ contractId: s.id(), ...HistoryQuery.properties }),
@@ -22,23 +22,20 @@ export const listHistory = operation({
     const asked = { page: page ?? 1, pageSize: pageSize ?? 20 };
     const { rows, total } = await store.auditTrail.page({ recordId: contract.id }, asked);
     const visibleFields = new Set((await store.fields.visible()).map(({ id }) => id));
-    const names = new Map([[contract.id, contract.contractNo], ...(await namesWithin(store, contract.id))]);
+    const names = new Map([[contract.id, contract.contractNo], ...(await namesOf(store, contract.id))]);
     const entries: HistoryEntry[] = [];
     for (const row of rows) {
       const kept = keptChanges(row);
       const currencyOf = await store.currencies.of(kept);
       entries.push(historyEntry(row, kept, { currencyOf, visibleFields, names }));
-      if (row.changes.length > LONG) await nextTurn();
+      if (row.changes.length > LONG_EVENT) await nextTurn();
     }
     return pageOf(entries, { ...asked, total });
   },
 });
 
-/** What the records of a contract are called, removed lines among them; an event keeps only what changed. */
-async function namesWithin(
-  store: OperationContext['store'],
-  contractId: string,
-): Promise<[id: string, name: string][]> {
+/** The names of a contract's records, including removed lines: an event contains only changed fields. */
+async function namesOf(store: OperationContext['store'], contractId: string): Promise<[id: string, name: string][]> {
   return [
     ...(await store.lines.periodsOf(contractId)),
     ...(await store.contracts.terms(contractId)).map(({ id, title }): [string, string] => [id, title]),

@@ -3,7 +3,7 @@ import { TrashPage, TrashQuery } from '../../contract/records/trash.js';
 import { RESTORABLE_MS, trashedContract } from '../../domain/contracts/trash.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** Deleted contracts that can still be restored, the latest deletion first. */
+/** Deleted contracts that can still be restored, latest deletion first. */
 export const listTrash = operation({
   effect: 'read',
   input: TrashQuery,

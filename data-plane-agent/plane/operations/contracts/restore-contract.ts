@@ -13,8 +13,7 @@ import { detailOf } from '../../steps/contracts/detail.js';
 import { sharingAny } from '../../steps/receivables/shared-transfers.js';
 
 /**
- * Undoes a deletion: the contract comes back with the lines, tasks and invoice records that went with it. A live one
- * stays as it is.
+ * Restores a contract with the lines, tasks and invoice records deleted with it. A live contract is returned unchanged.
  */
 export const restoreContract = operation({
   effect: 'write',
@@ -23,7 +22,7 @@ export const restoreContract = operation({
   fails: ['VERSION_MISMATCH', 'DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'DUPLICATE_CODE'],
   async run(context, call, { contractId }) {
     const { store, clock } = context;
-    // In this order: of two who restore it at once, the later one waits here, and then finds it live.
+    // In this order: the later of two concurrent requests waits here, and then finds it live.
     const row =
       (await store.contracts.find(contractId, { forUpdate: true, deleted: true })) ??
       (await store.contracts.find(contractId, { forUpdate: true }));
@@ -49,14 +48,14 @@ export const restoreContract = operation({
   },
 });
 
-/** Its bank transfers may have been named for other lines while it was gone. */
+/** Warns of bank transfers that other lines have named since the deletion. */
 async function sharedMeanwhile(context: OperationContext, lines: readonly LineRow[]): Promise<Warning[]> {
   const own = new Set(lines.map(({ id }) => id));
   const others = (await sharingAny(context, lines)).filter((id) => !own.has(id));
   return others.length === 0 ? [] : [warn('BANK_SERIAL_REUSED', { paymentIds: others })];
 }
 
-/** Its numbers were free while it was gone. */
+/** Another contract may have taken its numbers since the deletion. */
 async function refuseTaken(
   { store }: OperationContext,
   { contractKey, archiveKey, contractNo, archiveCode }: ContractRow,

@@ -7,10 +7,10 @@ import { changeContract } from '../../steps/contracts/change-contract.js';
 import { checkVersion } from '../../domain/contracts/checks.js';
 import { detailOf } from '../../steps/contracts/detail.js';
 
-/** Changes what is given of a contract. A request that changes nothing leaves no trace. */
+/** Updates the given fields of a contract. A request without effect writes nothing. */
 export const updateContract = operation({
   effect: 'write',
-  // The control plane adds the members whom custom values name.
+  // The control plane adds the members that custom values refer to.
   input: s.object({ contractId: s.id(), changes: ContractPatch, members: s.omittable(s.list(Member, 1_000)) }),
   output: ContractDetail,
   fails: [

@@ -23,17 +23,17 @@ import type { Store } from '../../store/store.js';
 import { filterOf, orderOf } from '../../steps/contracts/list-filter.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** Lines, terms and notes that are read at once. One contract is never cut, however many it has. */
+/** Lines, terms and notes in one chunk. A single contract is never split, however many it has. */
 const ITEMS = 500;
 
-/** The next rows of an export: of the `ids` that it was planned with, or of those that come `after` a contract. */
+/** The next rows of an export: of the planned `ids`, or of the contracts `after` the given one. */
 export const exportContracts = operation({
   effect: 'read',
   queued: true,
   input: s.object({
     profile: s.enum(EXPORT_PROFILES),
     filter: ExportFilter,
-    fieldIds: s.list(s.id(), 1_000, 'Of the custom fields that the plan has, in their order.'),
+    fieldIds: s.list(s.id(), 1_000, 'The ids of the custom fields in the plan, in order.'),
     ids: s.nullable(s.list(s.id(), EXPORT_CHUNK)),
     after: s.nullable(ExportPlace),
   }),
@@ -55,8 +55,8 @@ export const exportContracts = operation({
 });
 
 /**
- * Too many to be held in an order: they come as they were entered, since any other order may change while they are
- * read.
+ * Too many contracts for a sorted id list: they are read in order of creation, since any other order may change
+ * meanwhile.
  */
 function following(
   store: Store,

@@ -6,8 +6,8 @@ import { operation } from '../../steps/operation-context.js';
 import { columnsOf } from '../../steps/exchange/export-columns.js';
 
 /**
- * What an export is going to hold, settled before its first row is written: the columns and, as long as they are not
- * too many, which contracts and in which order.
+ * Fixes the content of an export before its first row is written: its columns and, up to a limit, the ordered contract
+ * ids.
  */
 export const planContractExport = operation({
   effect: 'read',

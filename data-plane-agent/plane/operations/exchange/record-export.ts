@@ -2,10 +2,10 @@ import { OK, Ok } from '../../contract/records/common.js';
 import { ExportRecord } from '../../contract/records/export.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** So many of the ids that an export was asked for stay on record, beside how many they were. */
+/** How many of the requested ids are recorded, beside their count. */
 const KEPT_IDS = 100;
 
-/** Keeps on record that contracts left the house, when the last of them is out: who took which, and how many. */
+/** Records a completed export in the audit: who exported which contracts, and how many. */
 export const recordExport = operation({
   effect: 'write',
   input: ExportRecord,

@@ -10,9 +10,9 @@ import { readYielding } from '../../domain/extraction/read-yielding.js';
 import { answerOf } from '../../steps/extraction/run-answer.js';
 
 /**
- * Reads a contract from its text, or from a file, and keeps what was read, for review. Nothing is written to a
- * contract, however sure it is. The text itself is not kept: only the words that each reading rests on. A file is read
- * after the answer, whose run is `processing` until then.
+ * Extracts contract data from a text or a file, and stores it for review; no contract is changed. Of the text only the
+ * words behind each value are stored. A file is read after the operation returns, with the run in status `processing`
+ * until then.
  */
 export const extractContract = multiStepOperation({
   effect: 'write',
@@ -64,7 +64,7 @@ export const extractContract = multiStepOperation({
   },
 });
 
-/** The file that a run reads. One that nobody has looked at is not opened here either. */
+/** The file that a run reads. Files not found clean are refused. */
 async function documentOf(
   { store }: OperationContext,
   { files: { policy }, clock }: MultiStepContext,

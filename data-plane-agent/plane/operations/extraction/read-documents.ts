@@ -2,10 +2,10 @@ import { s } from '../../../base/schema.js';
 import { multiStepOperation } from '../../steps/operation-context.js';
 import { READING_LEASE_MS, readDocument } from '../../steps/extraction/read-document.js';
 
-/** Runs of one call, so that tenants have their turns. */
+/** Runs per call, so that tenants alternate. */
 const AT_ONCE = 5;
 
-/** Takes up readings of documents that were lost with their process, or had to wait. */
+/** Retries readings of documents that were lost in a crash or postponed. */
 export const readDocuments = multiStepOperation({
   effect: 'write',
   input: s.object({}),

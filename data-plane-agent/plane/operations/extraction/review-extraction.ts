@@ -9,15 +9,15 @@ import { applyRun } from '../../steps/extraction/apply-run.js';
 import { checkPeople, NAMING } from '../../domain/extraction/check-people.js';
 import { answerOf } from '../../steps/extraction/run-answer.js';
 
-const NOBODY: People = { members: [], subjects: [] };
+const NO_PEOPLE: People = { members: [], subjects: [] };
 
 /**
- * Reviews fields of a run, the last review of each counting, and writes them to the contract where that is asked: all
- * of it or nothing.
+ * Records reviews of a run's fields, of which the latest per field counts, and applies them to the contract on request:
+ * all or none.
  */
 export const reviewExtraction = operation({
   effect: 'write',
-  // The control plane adds who there is, where the review names people or writes a contract.
+  // The control plane adds the known people when the review names people or is applied to a contract.
   input: s.object({ runId: s.id(), ...ReviewInput.properties, people: s.omittable(People) }),
   output: ExtractionRun,
   fails: [
@@ -39,7 +39,7 @@ export const reviewExtraction = operation({
     'WORKFLOW_CONTROL_REQUIRED',
     'FORBIDDEN',
   ],
-  async run(context, call, { runId, fields, applyToContract, metadata, people = NOBODY }) {
+  async run(context, call, { runId, fields, applyToContract, metadata, people = NO_PEOPLE }) {
     const { store, clock, newId } = context;
     const { reviews, issues } = checkedReviews(fields);
     if (issues.length > 0) throw invalid(...issues);
@@ -94,7 +94,7 @@ const foundCurrency = (
 
 const FILE_FIELDS = ['contractAttachment', 'proof', 'invoiceAttachment'];
 
-/** The files that a review puts in place of what was read, in a field of its own or within lines. */
+/** The files in overriding values, of a file field or within lines. */
 function filesOf(reviews: readonly CheckedReview[]): { readonly path: string; readonly fileRef: string }[] {
   return reviews.flatMap(({ fieldKey, overrideValue, path }) => {
     const at = `${path}.overrideValue`;
@@ -112,7 +112,7 @@ function filesOf(reviews: readonly CheckedReview[]): { readonly path: string; re
   });
 }
 
-/** Who is put in place of a value must be there when it is said, and again when it is written. */
+/** People in overriding values must exist at the review, and again when it is applied. */
 function refuseUnknown(reviews: readonly CheckedReview[], people: People, contract: ContractRow | undefined): void {
   for (const { fieldKey, overrideValue, path } of reviews) {
     if ((NAMING as readonly string[]).includes(fieldKey))

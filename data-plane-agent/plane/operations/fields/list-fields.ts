@@ -3,7 +3,7 @@ import { DynamicFields } from '../../contract/records/fields.js';
 import { fieldAnswer } from '../../domain/fields/answer.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** The custom fields that the caller sees; whoever administers them is shown all, archived ones too. */
+/** The custom fields that the caller may see; administrators get all, including archived ones. */
 export const listFields = operation({
   effect: 'read',
   input: s.object({}),

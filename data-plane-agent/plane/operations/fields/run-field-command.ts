@@ -11,7 +11,7 @@ import { fieldAnswer } from '../../domain/fields/answer.js';
 import { readPayload } from '../../domain/fields/payload-issues.js';
 import { operation, type OperationContext } from '../../steps/operation-context.js';
 import { archiveField } from '../../steps/fields/archive-field.js';
-import type { Done, FieldCommandContext } from '../../steps/fields/command.js';
+import type { CommandOutcome, FieldCommandContext } from '../../steps/fields/command.js';
 import { createField } from '../../steps/fields/create-field.js';
 import { duplicateField } from '../../steps/fields/duplicate-field.js';
 import { moveField } from '../../steps/fields/move-field.js';
@@ -19,7 +19,7 @@ import { renameField } from '../../steps/fields/rename-field.js';
 import { updateFieldOptions } from '../../steps/fields/update-field-options.js';
 import { updateFieldType } from '../../steps/fields/update-field-type.js';
 
-/** One of the seven commands that change custom fields: all of it or nothing, one after the other. */
+/** Runs one of the seven commands that change custom fields. Commands are atomic and serialized. */
 export const runFieldCommand = operation({
   effect: 'write',
   input: s.object({ ...FieldCommandInput.properties, known: s.omittable(FieldSurroundings) }),
@@ -41,13 +41,13 @@ export const runFieldCommand = operation({
 });
 
 type Rest = Omit<FieldCommandContext<FieldCommandType>, 'payload'>;
-/** Checks a command's payload, before anything is read, and is then ready to run. */
+/** Validates a command's payload before anything is read, and returns the function that runs it. */
 type Command = (
   payload: Readonly<Record<string, unknown>>,
-) => (work: Rest & { readonly context: OperationContext; readonly call: Call }) => Promise<Done>;
+) => (work: Rest & { readonly context: OperationContext; readonly call: Call }) => Promise<CommandOutcome>;
 
 const command =
-  <C extends FieldCommandType>(type: C, run: (work: FieldCommandContext<C>) => Promise<Done>): Command =>
+  <C extends FieldCommandType>(type: C, run: (work: FieldCommandContext<C>) => Promise<CommandOutcome>): Command =>
   (payload) => {
     const read = readPayload(type, payload);
     if (!read.ok) throw invalid(...read.issues);

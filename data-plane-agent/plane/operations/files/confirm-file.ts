@@ -10,9 +10,8 @@ import { claimUpload } from '../../steps/files/claim-upload.js';
 import { ingestUpload } from '../../steps/files/ingest-upload.js';
 
 /**
- * Makes a file of what was uploaded: its size and its first bytes are held against what was announced, it is moved to
- * where no client can write, hashed and scanned. One upload makes one file, however often and by how many at once it is
- * confirmed.
+ * Creates the file of an upload: checks its size and content against the presign request, moves it to a key that
+ * clients cannot write to, hashes and scans it. Repeated and concurrent confirmations return the same file.
  */
 export const confirmFile = multiStepOperation({
   effect: 'write',
@@ -46,7 +45,7 @@ export const confirmFile = multiStepOperation({
   },
 });
 
-/** Every field must be what the token was given out for; a link or bucket that is left out is the token's. */
+/** Every field must match the upload token; an omitted link or bucket is taken from it. */
 async function readToken(
   { files: { tokens } }: MultiStepContext,
   call: Call,
@@ -67,7 +66,7 @@ async function readToken(
   return token;
 }
 
-/** What the file is to hang on may have gone since, or out of the caller's scope. */
+/** The linked records may have been deleted since, or left the caller's scope. */
 async function checkLinks(
   store: Store,
   { subjectScope }: Call,

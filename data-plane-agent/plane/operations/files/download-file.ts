@@ -6,10 +6,10 @@ import { endOfLink } from '../../files/objects/object-store.js';
 import { checkScan } from '../../steps/files/check-scan.js';
 import { multiStepOperation } from '../../steps/operation-context.js';
 
-/** How long the URL is good. */
-const GOOD_MS = 60_000;
+/** How long the URL is valid. */
+const URL_TTL_MS = 60_000;
 
-/** A URL for one download, which goes on record with who asked for it. */
+/** Returns a URL for one download and records the caller in the audit. */
 export const downloadFile = multiStepOperation({
   effect: 'write',
   input: s.object({ fileId: s.id(), ...DownloadQuery.properties }),
@@ -20,13 +20,13 @@ export const downloadFile = multiStepOperation({
     if (!row) throw fail('NOT_FOUND', {});
     checkScan(row, policy);
     const object = await objects.head(row.objectKey);
-    // Only the bytes that were looked at are given out.
+    // Only the scanned bytes may be downloaded.
     if (object?.etag !== row.etag) throw fail('FILE_BYTES_LOST', {});
     const { fileName, contentType, sizeBytes, scanStatus } = row;
-    const expiresAt = endOfLink(clock.now(), GOOD_MS);
+    const expiresAt = endOfLink(clock.now(), URL_TTL_MS);
     const url = await objects.downloadUrl({ key: row.objectKey, fileName, contentType, expiresAt });
     return conclude(async ({ store }) => {
-      // Something may have been found in it since.
+      // A scan may have found malware since.
       const now = await store.files.byId(fileId);
       if (!now) throw fail('NOT_FOUND', {});
       checkScan(now, policy);

@@ -9,16 +9,16 @@ import { endOfLink, uploadKey } from '../../files/objects/object-store.js';
 import type { FilePolicy } from '../../files/services.js';
 import { multiStepOperation, type OperationContext } from '../../steps/operation-context.js';
 
-/** Uploads of one tenant that are announced and not confirmed, at a time. */
-const MOST_OPEN = 200;
+/** The maximum of unconfirmed uploads per tenant at a time. */
+const MAX_OPEN = 200;
 
 /**
- * Announces an upload: whoever has the answer may put exactly these bytes into the store, once it is confirmed as a
- * file of this kind and place.
+ * Registers an upload and returns a signed URL for exactly these bytes. Confirming it creates a file of this kind with
+ * these links.
  */
 export const presignFile = multiStepOperation({
   effect: 'write',
-  // An announcement is no contract data; that a file came of it is on record when it is confirmed.
+  // The upload itself is no contract data; the file is audited when it is confirmed.
   isUpkeep: true,
   input: PresignInput,
   output: PresignedUpload,
@@ -39,7 +39,7 @@ export const presignFile = multiStepOperation({
     const now = clock.now();
     const expiresAt = endOfLink(now, UPLOAD_GOOD_MS);
     const key = uploadKey(call.tenantId, id);
-    await objects.head(key); // a store that is out of reach is told now, and not when the bytes are on their way
+    await objects.head(key); // reports an unavailable store before the client uploads
     const { fileName, sizeBytes, kind } = input;
     const upload = await objects.uploadUrl({ key, contentType, sizeBytes, expiresAt });
     const announced = {
@@ -100,7 +100,7 @@ async function checkRoom(
   { sizeBytes, now }: { readonly sizeBytes: number; readonly now: number },
 ): Promise<void> {
   const open = await uploads.open(now);
-  if (open.count >= MOST_OPEN)
+  if (open.count >= MAX_OPEN)
     throw fail('RATE_LIMITED', { retryAfterSeconds: Math.ceil((open.firstEndsAt - now) / 1000) });
   if (tenantQuotaBytes === undefined) return;
   const usedBytes = await files.usedBytes();
@@ -109,8 +109,8 @@ async function checkRoom(
 }
 
 /**
- * What the file belongs to: each must be there for the caller, and they must belong together. The subject company
- * follows the contract.
+ * The records that the file is linked to. They must be visible to the caller and consistent; the contract determines
+ * the subject company.
  */
 async function linksOf(
   { store }: OperationContext,

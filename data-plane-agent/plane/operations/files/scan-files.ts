@@ -4,14 +4,14 @@ import { multiStepOperation } from '../../steps/operation-context.js';
 import { recordScan, SCAN_LEASE_MS } from '../../steps/files/record-scan.js';
 import { scanObject } from '../../steps/files/scan-object.js';
 
-/** Files of one call, so that tenants have their turns. */
+/** Files per call, so that tenants alternate. */
 const AT_ONCE = 10;
-/** After so long none is begun any more: whoever called does not wait for ever. */
-const TURN_MS = 20_000;
+/** No further scan is started after this time, to bound the call. */
+const START_WITHIN_MS = 20_000;
 
 /**
- * Scans what waits: files whose first scan did not end, those that could not be scanned, and those that were found
- * clean by other signatures or long ago, or passed over while nothing was scanned.
+ * Scans files that are due: those whose first scan did not finish or failed, those found clean long ago or with other
+ * signatures, and those skipped while there was no scanner.
  */
 export const scanFiles = multiStepOperation({
   effect: 'write',
@@ -22,7 +22,7 @@ export const scanFiles = multiStepOperation({
     const { files, clock, read, upkeep, signal } = work;
     if (!files.policy.scans) return { scanned: 0, more: false };
     const version = await files.scanner.version();
-    // Without an answer nothing is begun: a scanner that is down would only use up the tries.
+    // Without an answer no scan is started: an unavailable scanner would only use up the attempts.
     if (!version) return { scanned: 0, more: false };
     const waiting = await read(({ store }) => store.files.toScan(clock.now(), AT_ONCE));
     if (waiting.length < AT_ONCE)
@@ -38,7 +38,7 @@ export const scanFiles = multiStepOperation({
     const begunAt = performance.now();
     let scanned = 0;
     for (const row of due) {
-      if (signal.aborted || performance.now() - begunAt > TURN_MS) return { scanned, more: true };
+      if (signal.aborted || performance.now() - begunAt > START_WITHIN_MS) return { scanned, more: true };
       if (!(await upkeep(({ store }) => store.files.claimScan(row, clock.now() + SCAN_LEASE_MS)))) continue;
       await recordScan(work, call, {
         row,

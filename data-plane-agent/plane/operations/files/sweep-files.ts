@@ -7,34 +7,33 @@ import { fileKey, quarantineKey, uploadKey, type ListedObject } from '../../file
 import { multiStepOperation, type MultiStepContext } from '../../steps/operation-context.js';
 import { moveToQuarantine } from '../../steps/files/record-scan.js';
 
-/** So long an upload is held while it is removed. */
+/** How long an upload is claimed for its removal. */
 const REMOVING_MS = 60_000;
-/** Records of one call, and objects that are looked up together. */
+/** Records per call, and objects looked up together. */
 const AT_ONCE = 100;
-/** Before every id. */
+/** Sorts before every id. */
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Moves to the quarantine what the store did not let be moved when it was found, and removes what nobody will ask for:
- * uploads that were not confirmed within a day, files of contracts that can no longer be brought back unless another
- * refers to them, what has been in quarantine for thirty days, and objects that belong to nothing, which broken-off
- * steps leave.
+ * Moves infected files to the quarantine where the store failed to do so earlier, and removes what is no longer needed:
+ * uploads not confirmed within a day, files of contracts that can no longer be restored unless referenced elsewhere,
+ * files after thirty days of quarantine, and orphaned objects left by interrupted steps.
  */
 export const sweepFiles = multiStepOperation({
   effect: 'write',
-  input: s.object({ orphans: s.flag('Walks all objects of the tenant too, to find those that belong to nothing.') }),
+  input: s.object({ orphans: s.flag('Also lists all objects of the tenant to find orphans.') }),
   output: s.object({ removed: s.integer(), more: s.flag() }),
   fails: ['OBJECT_STORE_UNAVAILABLE'],
   async perform(work, call, { orphans }) {
     const steps = [
       await unmoved(work, call),
       await unconfirmed(work, call),
-      await outlived(work),
+      await ofDeleted(work),
       await quarantine(work),
     ];
     let removed = steps.reduce((sum, n) => sum + n, 0);
     for (const area of orphans ? ['uploads', 'tenants', 'quarantine'] : ['uploads'])
-      removed += await strays(work, `${area}/${call.tenantId}/`);
+      removed += await removeOrphans(work, `${area}/${call.tenantId}/`);
     return { removed, more: steps.some((n) => n >= AT_ONCE) };
   },
 });
@@ -53,10 +52,10 @@ async function unconfirmed(
   const old = await read(({ store }) => store.uploads.announcedBefore(now - STRAY_MS, AT_ONCE));
   let removed = 0;
   for (const { id, createdAt } of old) {
-    // Whoever confirms it just now, because clocks went wrong, has it first.
+    // A concurrent confirmation, possible with wrong clocks, takes precedence.
     if (!(await upkeep(({ store }) => store.uploads.claim(id, now, now + REMOVING_MS)))) continue;
     removed += 1;
-    // Where a confirmation broke off there may be copies.
+    // An interrupted confirmation may have left copies.
     const isFile = await read(async ({ store }) => (await store.files.byId(id)) !== undefined);
     const copies = isFile ? [] : [fileKey(tenantId, id, iso(createdAt)), quarantineKey(tenantId, id)];
     for (const key of [...copies, uploadKey(tenantId, id)]) await objects.remove(key);
@@ -65,26 +64,25 @@ async function unconfirmed(
   return removed;
 }
 
-/** Page by page, so that files that are needed elsewhere, and stay, stand in nobody's way. */
-async function outlived({ files: { objects }, clock, read, write }: MultiStepContext): Promise<number> {
+/** Removes files of deleted contracts. It pages through them, so that files still needed do not block the others. */
+async function ofDeleted({ files: { objects }, clock, read, write }: MultiStepContext): Promise<number> {
   const before = clock.now() - RESTORABLE_MS - RESTORE_MARGIN_MS;
   let removed = 0;
   let after = FIRST;
   for (;;) {
     const rows = await read(({ store }) => store.files.ofDeleted({ before, after, limit: AT_ONCE }));
     for (const row of rows) {
-      // The record first: one without bytes would promise what is not there. Somebody may have come to refer to it
-      // since.
-      const gone = await write(async ({ store, recorder }) => {
+      // The record is deleted first, so that none remains without bytes. It may be referenced again since.
+      const deleted = await write(async ({ store, recorder }) => {
         await store.files.holdForRemoval();
         const now = await store.files.byId(row.id, { forUpdate: true });
         if (!now || (await store.files.isNeeded(now, before))) return undefined;
         await store.files.remove(now);
-        recorder.due.at('file-orphans', clock.now() + STRAY_MS); // should the store not let its bytes go
+        recorder.due.at('file-orphans', clock.now() + STRAY_MS); // in case the store fails to remove its bytes
         return now;
       });
-      if (gone && gone.objectKey !== '') await objects.remove(gone.objectKey);
-      removed += Number(gone !== undefined);
+      if (deleted && deleted.objectKey !== '') await objects.remove(deleted.objectKey);
+      removed += Number(deleted !== undefined);
     }
     const last = rows.at(-1);
     if (!last || rows.length < AT_ONCE || removed >= AT_ONCE) return removed;
@@ -102,10 +100,10 @@ async function quarantine({ files: { objects }, clock, read, write }: MultiStepC
 }
 
 /**
- * Objects in an area of the tenant's own, older than a day, of which no record knows. What was put to the URL of an
- * upload that is a file already is one of them.
+ * Removes objects in an area of the tenant, older than a day, that no record knows. This includes uploads to the URL of
+ * a file that is already confirmed.
  */
-async function strays(work: MultiStepContext, prefix: string): Promise<number> {
+async function removeOrphans(work: MultiStepContext, prefix: string): Promise<number> {
   let removed = 0;
   let batch: ListedObject[] = [];
   for await (const object of work.files.objects.list(prefix)) {

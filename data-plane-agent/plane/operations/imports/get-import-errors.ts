@@ -3,7 +3,7 @@ import { s } from '../../../base/schema.js';
 import { rejectedCsv } from '../../domain/imports/rejected.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** The rows of an import that were not entered, as a CSV. */
+/** The rejected rows of an import as CSV. */
 export const getImportErrors = operation({
   effect: 'read',
   input: s.object({ batchId: s.id() }),

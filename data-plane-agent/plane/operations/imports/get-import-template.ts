@@ -7,7 +7,7 @@ import { BYTE_ORDER_MARK, csvRow } from '../../domain/sheet/csv-write.js';
 import { guarded } from '../../domain/sheet/guard.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** The header of a file that an import takes, with all that it may hold: field names, or their labels in a language. */
+/** The CSV header with all columns that an import accepts: field names, or their labels in a language. */
 export const getImportTemplate = operation({
   effect: 'read',
   input: s.object({ language: s.optional(s.enum(TEMPLATE_LANGUAGES)) }),

@@ -4,7 +4,7 @@ import { ImportReport } from '../../contract/records/imports.js';
 import { reportFor } from '../../domain/imports/report.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** The report of an import, as long as it is kept. */
+/** The report of an import, until it expires. */
 export const getImport = operation({
   effect: 'read',
   input: s.object({ batchId: s.id() }),

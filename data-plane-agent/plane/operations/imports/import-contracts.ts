@@ -5,9 +5,8 @@ import { enterCandidates } from '../../steps/imports/enter-candidates.js';
 import { prepareCandidates } from '../../steps/imports/prepare-candidates.js';
 
 /**
- * Enters the contracts of a file or a list: each whole or not at all, the bad ones reported, and the report kept. It is
- * one transaction, so that one which is broken off leaves nothing, and one that is asked for again under its key
- * answers what it answered.
+ * Imports contracts from a file or a list, each completely or not at all, and stores a report. It is one transaction:
+ * an interrupted import leaves nothing, and a repeated idempotency key returns the same report.
  */
 export const importContracts = operation({
   effect: 'write',
@@ -17,8 +16,8 @@ export const importContracts = operation({
   fails: ['IMPORT_FILE_INVALID'],
   prepare: async (context, call, input) => ({ input, prepared: await prepareCandidates(context, call, input) }),
   async run(context, call, { input, prepared }) {
-    const { rejected, ...told } = await enterCandidates(context, call, { input, prepared });
-    const report = await reportOf(context.newId(), { ...told, rights: call.rights });
+    const { rejected, ...imported } = await enterCandidates(context, call, { input, prepared });
+    const report = await reportOf(context.newId(), { ...imported, rights: call.rights });
     await context.store.imports.insert({ id: report.batchId ?? '', report, rejected });
     return report;
   },

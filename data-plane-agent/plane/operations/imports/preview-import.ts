@@ -4,7 +4,7 @@ import { operation } from '../../steps/operation-context.js';
 import { enterCandidates, type EnteredImport } from '../../steps/imports/enter-candidates.js';
 import { prepareCandidates } from '../../steps/imports/prepare-candidates.js';
 
-/** Says what an import would do by doing it, and undoing it: no second set of rules can differ from the first. */
+/** Reports the result of an import by running and undoing it, so that preview and import cannot differ. */
 export const previewImport = operation({
   effect: 'write',
   isUpkeep: true,
@@ -19,15 +19,15 @@ export const previewImport = operation({
         throw new Undone(await enterCandidates(context, call, { input, prepared }));
       });
     } catch (error) {
-      if (error instanceof Undone) return reportOf(null, { ...error.told, rights: call.rights });
+      if (error instanceof Undone) return reportOf(null, { ...error.imported, rights: call.rights });
       throw error;
     }
   },
 });
 
-/** What undoes a savepoint that came to its end. */
+/** Thrown to roll back a savepoint that succeeded. */
 class Undone extends Error {
-  constructor(readonly told: EnteredImport) {
+  constructor(readonly imported: EnteredImport) {
     super('undone');
   }
 }

@@ -9,7 +9,7 @@ import { checkReceipt, namedLine } from '../../steps/receivables/references.js';
 import { invoiceResult } from '../../steps/receivables/invoice-result.js';
 import { settleInvoices } from '../../steps/receivables/settle-invoices.js';
 
-/** Enters an invoice record in any of its states, also on a locked contract. */
+/** Adds an invoice record in any status, also to a locked contract. */
 export const addInvoice = operation({
   effect: 'write',
   input: s.object({ contractId: s.id(), ...InvoiceInput.properties }),

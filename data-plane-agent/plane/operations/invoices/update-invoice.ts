@@ -14,7 +14,7 @@ import { invoiceResult } from '../../steps/receivables/invoice-result.js';
 import { settleInvoices } from '../../steps/receivables/settle-invoices.js';
 
 /**
- * Moves an invoice record from state to state, and changes what its state leaves open. What changes nothing writes
+ * Changes the status of an invoice record and the fields that its status allows. A request without effect writes
  * nothing.
  */
 export const updateInvoice = operation({
@@ -45,7 +45,7 @@ export const updateInvoice = operation({
     if (after.attachment !== before.attachment) await checkAttachment(store, after.attachment);
     if (before.status === 'issued' && after.status === 'void') await refuseMatched(operationContext, held, before);
     const changes = changesOf(before, after, {
-      isTurned: wantedStatus(before, patch) === 'red_letter' && before.status === 'issued',
+      isReversed: wantedStatus(before, patch) === 'red_letter' && before.status === 'issued',
       held,
       operationContext,
       call,
@@ -57,20 +57,20 @@ export const updateInvoice = operation({
   },
 });
 
-interface Turning {
-  readonly isTurned: boolean;
+interface ChangeContext {
+  readonly isReversed: boolean;
   readonly held: HeldContract;
   readonly operationContext: OperationContext;
   readonly call: Call;
 }
 
-/** A record that is turned to red letter stays, with its counter record beside it. */
+/** A record that becomes a red letter is kept, and a counter record is added. */
 function changesOf(
   before: InvoiceRow,
   after: InvoiceRow,
-  { isTurned, held: { context }, operationContext, call }: Turning,
+  { isReversed, held: { context }, operationContext, call }: ChangeContext,
 ): InvoiceChange[] {
-  if (!isTurned) return isSameInvoice(before, after) ? [] : [{ before, after }];
+  if (!isReversed) return isSameInvoice(before, after) ? [] : [{ before, after }];
   const { reversed, counter } = reversal(after, operationContext.newId(), { ...context, actorId: call.actor.id });
   return [
     { before, after: reversed },
@@ -78,9 +78,7 @@ function changesOf(
   ];
 }
 
-/**
- * Money that was matched to the invoice asks for a red letter: on its line, or on that of the receipt which it names.
- */
+/** An invoice with matched money, on its line or on that of its receipt, cannot become void: it needs a red letter. */
 async function refuseMatched(
   { store }: OperationContext,
   { contract, lines }: HeldContract,

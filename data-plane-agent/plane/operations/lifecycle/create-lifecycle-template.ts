@@ -4,9 +4,9 @@ import { templateAnswer } from '../../domain/lifecycle/presenter.js';
 import type { Lifecycle } from '../../domain/lifecycle/moves.js';
 import { operation } from '../../steps/operation-context.js';
 import { checkCode, checkRoom, openConfig } from '../../steps/lifecycle/checks.js';
-import { leaveDefault } from '../../steps/lifecycle/leave-default.js';
+import { unsetDefault } from '../../steps/lifecycle/unset-default.js';
 
-/** A template of the tenant's own, empty or with copies of another one's stages and transitions. */
+/** Creates a lifecycle template, empty or with copies of another one's stages and transitions. */
 export const createLifecycleTemplate = operation({
   effect: 'write',
   input: TemplateInput,
@@ -21,10 +21,10 @@ export const createLifecycleTemplate = operation({
     checkRoom(templates, MAX_TEMPLATES);
     if (copyFrom && !templates.some((template) => template.id === copyFrom))
       throw fail('REFERENCE_INVALID', { field: 'copyFrom', value: copyFrom });
-    const { stages, transitions } = copyFrom ? await store.lifecycle.of(copyFrom) : NOTHING;
+    const { stages, transitions } = copyFrom ? await store.lifecycle.of(copyFrom) : EMPTY;
     if (isDefault && stages.length === 0)
-      throw invalid({ path: 'isDefault', problem: 'must wait until the template has a stage' });
-    if (isDefault) await leaveDefault(context);
+      throw invalid({ path: 'isDefault', problem: 'must be false until the template has a stage' });
+    if (isDefault) await unsetDefault(context);
     const copied = <
       R extends {
         readonly id: string;
@@ -45,4 +45,4 @@ export const createLifecycleTemplate = operation({
   },
 });
 
-const NOTHING: Lifecycle = { stages: [], transitions: [] };
+const EMPTY: Lifecycle = { stages: [], transitions: [] };

@@ -6,7 +6,7 @@ import { typeAnswer } from '../../domain/lifecycle/presenter.js';
 import { operation, type OperationContext } from '../../steps/operation-context.js';
 import { checkCode, checkTypeRules, checkTypeTemplate, openConfig } from '../../steps/lifecycle/checks.js';
 
-/** Contracts that have the type stay as they are; what changes is what it gives to new ones. */
+/** Updates a contract type. Existing contracts keep their values; only new ones are affected. */
 export const updateContractType = operation({
   effect: 'write',
   input: s.object({ typeId: s.id(), changes: ContractTypePatch }),
@@ -27,9 +27,9 @@ export const updateContractType = operation({
   },
 });
 
-/** Contracts and custom fields know a type by its code. */
+/** Contracts and custom fields refer to a type by its code. */
 async function refuseUsed({ store }: OperationContext, code: string): Promise<void> {
-  await store.lifecycleConfig.holdStages(); // who enters a contract holds them when he looks the type up
+  await store.lifecycleConfig.holdStages(); // creating a contract locks them before it reads the type
   const contracts = await store.lifecycleConfig.contractsOfType(code);
   const fieldCodes = (await store.fields.all())
     .filter(({ typeCodes }) => typeCodes.includes(code))

@@ -8,7 +8,7 @@ import { checkCode, checkCustomFields, openConfig } from '../../steps/lifecycle/
 import { operation, type OperationContext } from '../../steps/operation-context.js';
 import type { StageRow } from '../../tables/lifecycle.js';
 
-/** Changes a stage. No contract is moved by that, locked or unlocked: those in the stage only show its new name. */
+/** Updates a stage. Contracts in it are neither moved, locked nor unlocked; only its new name is shown. */
 export const updateLifecycleStage = operation({
   effect: 'write',
   input: s.object({ stageId: s.id(), changes: StagePatch }),
@@ -33,8 +33,7 @@ export const updateLifecycleStage = operation({
 });
 
 /**
- * Contracts, transitions and reminder rules know a stage by its code; its category is the workflow state of the
- * contracts in it.
+ * Contracts, transitions and reminder rules refer to a stage by its code, and its category is their workflow status.
  */
 async function refuseUsed({ store }: OperationContext, before: StageRow, after: StageRow): Promise<void> {
   const isRenamed = after.code !== before.code;

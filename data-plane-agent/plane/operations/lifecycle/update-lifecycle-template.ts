@@ -4,9 +4,9 @@ import { Template, TemplatePatch } from '../../contract/records/lifecycle.js';
 import { templateAnswer } from '../../domain/lifecycle/presenter.js';
 import { operation } from '../../steps/operation-context.js';
 import { checkCode, foundTemplate, openConfig } from '../../steps/lifecycle/checks.js';
-import { leaveDefault } from '../../steps/lifecycle/leave-default.js';
+import { unsetDefault } from '../../steps/lifecycle/unset-default.js';
 
-/** Renames a template, or makes it the default. Contracts keep the template that they have. */
+/** Renames a template or makes it the default. Contracts keep their template. */
 export const updateLifecycleTemplate = operation({
   effect: 'write',
   input: s.object({ templateId: s.id(), changes: TemplatePatch }),
@@ -27,10 +27,10 @@ export const updateLifecycleTemplate = operation({
     };
     checkCode(await store.lifecycleConfig.templates(), after);
     if (before.isDefault && !asked)
-      throw invalid({ path: 'isDefault', problem: 'stays true until another template is made the default' });
+      throw invalid({ path: 'isDefault', problem: 'must stay true until another template is made the default' });
     if (asked && content.stages.length === 0)
-      throw invalid({ path: 'isDefault', problem: 'must wait until the template has a stage' });
-    if (asked && !before.isDefault) await leaveDefault(context);
+      throw invalid({ path: 'isDefault', problem: 'must be false until the template has a stage' });
+    if (asked && !before.isDefault) await unsetDefault(context);
     return templateAnswer(await store.lifecycleConfig.updateTemplate(before, after), content);
   },
 });

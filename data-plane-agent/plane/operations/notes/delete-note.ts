@@ -4,7 +4,7 @@ import { OK, Ok } from '../../contract/records/common.js';
 import { heldContract, touchContract } from '../../steps/contracts/held.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** Removes a note from a contract. */
+/** Deletes a note of a contract. */
 export const deleteNote = operation({
   effect: 'write',
   input: s.object({ contractId: s.id(), noteId: s.id() }),

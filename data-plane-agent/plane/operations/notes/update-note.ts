@@ -6,7 +6,7 @@ import { heldContract, touchContract } from '../../steps/contracts/held.js';
 import { operation } from '../../steps/operation-context.js';
 import type { NoteRow } from '../../tables/notes.js';
 
-/** Changes a note of a contract. A request that changes nothing leaves no trace. */
+/** Updates a note of a contract. A request without effect writes nothing. */
 export const updateNote = operation({
   effect: 'write',
   input: s.object({ contractId: s.id(), noteId: s.id(), ...NotePatch.properties }),

@@ -2,9 +2,7 @@ import { s } from '../../../base/schema.js';
 import { MOST_MESSAGES, OutboxMessage } from '../../contract/records/outbox.js';
 import { operation } from '../../steps/operation-context.js';
 
-/**
- * Takes messages of the outbox that are due, for a while: what is neither settled nor failed by then, another takes.
- */
+/** Leases due messages of the outbox. Those not settled by the end of the lease can be leased again. */
 export const leaseMessages = operation({
   effect: 'write',
   isUpkeep: true,

@@ -3,9 +3,8 @@ import { MessageOutcome, MOST_MESSAGES } from '../../contract/records/outbox.js'
 import { operation } from '../../steps/operation-context.js';
 
 /**
- * Says what became of messages that were taken: one that was handed over is settled; one that was not is tried again
- * after a while, eight times within a day, and then has failed, with the last error. `lost` are those that were not the
- * caller's any more.
+ * Records the outcome of leased messages. Delivered ones are settled; others are retried up to eight times within a
+ * day, and then fail with the last error. `lost` counts messages whose lease had expired.
  */
 export const settleMessages = operation({
   effect: 'write',

@@ -2,7 +2,7 @@ import { s } from '../../../base/schema.js';
 import { HandoverExtent, NOTHING, SAMPLES } from '../../contract/records/ownership.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** What is in a member's hands. Totals are the tenant's; samples only what the caller may see. */
+/** What a member is responsible for. Totals cover the tenant; samples only what the caller may see. */
 export const getHandoverExtent = operation({
   effect: 'read',
   input: s.object({ memberId: s.id() }),

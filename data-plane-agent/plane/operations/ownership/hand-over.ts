@@ -8,25 +8,24 @@ import { operation } from '../../steps/operation-context.js';
 import { handOverViews } from '../../steps/views/hand-over-views.js';
 
 /**
- * Puts what one member is responsible for into another's hands: all of it or, where the successor's scope lacks a
- * subject company, nothing. Who made or changed what, and the history, stay as they were. A repeat finds nothing left
- * to move.
+ * Transfers the responsibilities of one member to another: all or, if the successor's scope lacks a subject company,
+ * none. Creators, editors and history are unchanged. A repeated call has no effect.
  */
 export const handOver = operation({
   effect: 'write',
   input: s.object({
     memberId: s.id(),
-    /** Goes into the names of their personal views. */
+    /** Used in the new names of their personal views. */
     memberName: s.text({ min: 0, max: 200 }),
     successorId: s.id(),
-    /** Subject companies that the successor may see; `null` is all. */
+    /** Subject companies in the successor's scope; `null` means all. */
     successorScope: s.nullable(s.list(s.id(), 1_000)),
     successorSuperiorId: s.nullable(s.id()),
     transferContracts: s.flag(),
     transferContractSupervisors: s.flag(),
     transferTasks: s.flag(),
     transferSavedViews: s.flag(),
-    memberStays: s.omittable(s.flag('They keep their own personal views, of which the successor gets copies.')),
+    memberStays: s.omittable(s.flag('The member keeps their personal views, and the successor gets copies.')),
   }),
   output: s.object({ transferred: HandoverTotals, superiorsReplaced: s.integer(), superiorsCleared: s.integer() }),
   fails: ['SUCCESSOR_SCOPE_INSUFFICIENT', 'REFERENCE_INVALID'],
@@ -53,7 +52,7 @@ export const handOver = operation({
     const views = transferSavedViews
       ? await handOverViews({ store, clock }, { ...handover, memberName, memberStays })
       : {};
-    const stoodIn = moved.filter(({ to }) => to.stoodIn);
+    const replaced = moved.filter(({ to }) => to.stoodIn);
     return {
       transferred: {
         ...NOTHING,
@@ -64,13 +63,13 @@ export const handOver = operation({
         openTasks: tasks.length,
         ...views,
       },
-      superiorsReplaced: stoodIn.filter(({ to }) => to.ownerSuperiorId !== null).length,
-      superiorsCleared: stoodIn.filter(({ to }) => to.ownerSuperiorId === null).length,
+      superiorsReplaced: replaced.filter(({ to }) => to.ownerSuperiorId !== null).length,
+      superiorsCleared: replaced.filter(({ to }) => to.ownerSuperiorId === null).length,
     };
   },
 });
 
-/** Whether they exist is known to the control plane, which has asked before. */
+/** Refuses malformed ids. The control plane has already checked that the members exist. */
 function refuseForm({ successorId, successorSuperiorId }: Handover): void {
   for (const [field, value] of Object.entries({ successorId, successorSuperiorId }))
     if (value !== null && !isId(value)) throw fail('REFERENCE_INVALID', { field, value });

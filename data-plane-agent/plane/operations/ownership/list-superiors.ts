@@ -3,10 +3,7 @@ import { operation } from '../../steps/operation-context.js';
 
 const MAX = 20;
 
-/**
- * Who is superior on a member's own contracts, the one on most of them first: his chain of responsibility, as the book
- * has it.
- */
+/** The superiors on contracts that a member owns, by number of contracts in descending order. */
 export const listSuperiors = operation({
   effect: 'read',
   input: s.object({ memberId: s.id() }),

@@ -2,7 +2,7 @@ import { s } from '../../../base/schema.js';
 import { OK, Ok } from '../../contract/records/common.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** Takes back what `closeSubject` or `closeChannel` did: what was to be removed stays. */
+/** Undoes `closeSubject` or `closeChannel` when the record is not deleted after all. */
 export const reopenClosed = operation({
   effect: 'write',
   isUpkeep: true,

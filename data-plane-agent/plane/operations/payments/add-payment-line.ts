@@ -12,7 +12,7 @@ import { holdContract, writeAggregates } from '../../steps/receivables/change-li
 import { checkLineFiles } from '../../steps/receivables/check-line-files.js';
 import { lineResult } from '../../steps/receivables/line-result.js';
 
-/** Adds a line to a contract, also to a locked one, with what was already received or invoiced on it. */
+/** Adds a line to a contract, also to a locked one, including amounts already received or invoiced. */
 export const addPaymentLine = operation({
   effect: 'write',
   input: s.object({ contractId: s.id(), ...PaymentLineInput.properties }),
@@ -25,13 +25,13 @@ export const addPaymentLine = operation({
     const held = await holdContract(operationContext, call, contractId);
     const { context } = held;
     const position = held.lines.reduce((next, line) => Math.max(next, line.position + 1), 0);
-    const asked = newLine(input, { id: newId(), contractId, position }, context);
+    const draft = newLine(input, { id: newId(), contractId, position }, context);
     const {
-      lines: [line = asked],
+      lines: [line = draft],
       changes,
     } = await followLines(operationContext, call, {
       contract: held.contract,
-      steps: [{ before: null, after: asked, path: '' }],
+      steps: [{ before: null, after: draft, path: '' }],
       amounts: context.amounts,
     });
     const lines = [...held.lines, line];

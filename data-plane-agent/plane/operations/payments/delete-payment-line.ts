@@ -5,7 +5,7 @@ import { hasMoney } from '../../domain/payments/line-changes.js';
 import { operation } from '../../steps/operation-context.js';
 import { changeLine } from '../../steps/receivables/change-line.js';
 
-/** Removes a line on which nothing was received or invoiced. It stays in the books, marked as removed. */
+/** Deletes a line on which nothing was received or invoiced. The record is kept, marked as deleted. */
 export const deletePaymentLine = operation({
   effect: 'write',
   input: s.object({ paymentId: s.id() }),

@@ -2,7 +2,7 @@ import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** What the amounts of a payment line are read in, for who judges a request that is not carried out. */
+/** The currency of a payment line's amounts, to validate a request without running it. */
 export const getLineCurrency = operation({
   effect: 'read',
   input: s.object({ paymentId: s.id() }),

@@ -4,8 +4,8 @@ import { paymentStats, statsCuts } from '../../domain/payments/figures.js';
 import { operation } from '../../steps/operation-context.js';
 
 /**
- * Counts and sums of the lines in scope. They are read from the rollups: what they cost grows with the days on which
- * something is due.
+ * Counts and sums of the lines in scope. They are read from rollups, so that the cost grows with the number of due
+ * dates.
  */
 export const getPaymentStats = operation({
   effect: 'read',

@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.js';
 import { operation } from '../../steps/operation-context.js';
 import { seeSubject } from '../../domain/see-subject.js';
 
-/** Receivables over all contracts of the caller's scope, tab by tab. */
+/** Receivables of all contracts in the caller's scope, by tab. */
 export const listPayments = operation({
   effect: 'read',
   input: PaymentQuery,
@@ -20,7 +20,7 @@ export const listPayments = operation({
       subjectId: subjectId ?? null,
       includeDeleted: includeDeleted ?? false,
     };
-    if (filter.contractId !== null) await seeContract(store, filter.contractId, filter);
+    if (filter.contractId !== null) await checkContractVisible(store, filter.contractId, filter);
     seeSubject(call, filter.subjectId);
     const asked = { page: page ?? 1, pageSize: pageSize ?? 20 };
     const { rows, total } = await store.paymentList.page(filter, asked);
@@ -31,15 +31,15 @@ export const listPayments = operation({
   },
 });
 
-/** A filter that names a contract which the caller cannot see is answered like one that names none. */
-async function seeContract(
+/** A filter by a contract outside the caller's scope fails like one by a missing contract. */
+async function checkContractVisible(
   store: Store,
   contractId: string,
   { includeDeleted }: { includeDeleted: boolean },
 ): Promise<void> {
-  const seen =
+  const found =
     isId(contractId) &&
     ((await store.contracts.find(contractId)) ??
       (includeDeleted ? await store.contracts.find(contractId, { deleted: true }) : undefined));
-  if (!seen) throw fail('NOT_FOUND', {});
+  if (!found) throw fail('NOT_FOUND', {});
 }

@@ -5,7 +5,7 @@ import { ReceiptPage, ReceiptQuery } from '../../contract/records/lines.js';
 import { receiptAnswer } from '../../domain/payments/receipts.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** What was received on a line, newest first. Receipts outlive their line, for audit. */
+/** The receipts of a line, newest first. Receipts are kept after their line is deleted, for audit. */
 export const listReceipts = operation({
   effect: 'read',
   input: s.object({ paymentId: s.id(), ...ReceiptQuery.properties }),

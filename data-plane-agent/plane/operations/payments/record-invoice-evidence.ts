@@ -5,7 +5,7 @@ import { operation } from '../../steps/operation-context.js';
 import { changeLine } from '../../steps/receivables/change-line.js';
 import { lineResult } from '../../steps/receivables/line-result.js';
 
-/** Records the invoice that was written for a line. */
+/** Records the invoice issued for a line. */
 export const recordInvoiceEvidence = operation({
   effect: 'write',
   input: s.object({ paymentId: s.id(), ...InvoiceEvidencePatch.properties }),

@@ -6,7 +6,8 @@ import { changeLine } from '../../steps/receivables/change-line.js';
 import { lineResult } from '../../steps/receivables/line-result.js';
 
 /**
- * Records what was received on a line: the new total, not an increment, so that the same request twice changes nothing.
+ * Records the amount received on a line. It is the new total, not an increment, so that repeating the request has no
+ * effect.
  */
 export const recordReceipt = operation({
   effect: 'write',

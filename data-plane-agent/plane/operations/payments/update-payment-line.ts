@@ -9,8 +9,8 @@ import { changeLine } from '../../steps/receivables/change-line.js';
 import { lineResult } from '../../steps/receivables/line-result.js';
 
 /**
- * Changes any field of a line. What is owed and when is part of the contract, so a lock protects it; receipts and
- * invoices stay open.
+ * Updates any field of a line. A lock protects amount and due date as part of the contract; receipts and invoices stay
+ * editable.
  */
 export const updatePaymentLine = operation({
   effect: 'write',
@@ -33,7 +33,7 @@ export const updatePaymentLine = operation({
       to: async (line, { contract, context }) => {
         const planned = withPlan(line, patch, context);
         context.amounts.done();
-        // What is wrong with an amount is told with those of the receipt, below.
+        // Problems with amounts are reported below, together with those of the receipt.
         checkLineRights(
           [{ planned, after: withInvoice(planned, patch, { ...context, amounts: new AmountReader() }) }],
           call.rights,

@@ -8,7 +8,7 @@ import { operation } from '../../steps/operation-context.js';
 import { checkOwnerForm } from '../../domain/tasks/task-checks.js';
 import { holdTasks, refuseTakenCode, writeTaskState } from '../../steps/tasks/hold-tasks.js';
 
-/** Adds a fulfillment task in any of its states, also to a locked contract. */
+/** Adds a fulfillment task in any status, also to a locked contract. */
 export const addTask = operation({
   effect: 'write',
   input: s.object({ contractId: s.id(), ...TaskInput.properties }),

@@ -8,7 +8,7 @@ import { operation } from '../../steps/operation-context.js';
 import { checkControl, checkOwnerForm } from '../../domain/tasks/task-checks.js';
 import { holdTasks, refuseTakenCode, writeTaskState } from '../../steps/tasks/hold-tasks.js';
 
-/** Changes a fulfillment task, and moves it from state to state. What changes nothing writes nothing. */
+/** Updates a fulfillment task and its status. A request without effect writes nothing. */
 export const updateTask = operation({
   effect: 'write',
   input: s.object({ contractId: s.id(), taskId: s.id(), changes: TaskPatch }),

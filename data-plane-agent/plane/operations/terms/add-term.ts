@@ -6,7 +6,7 @@ import { heldContract, touchContract } from '../../steps/contracts/held.js';
 import { operation } from '../../steps/operation-context.js';
 import type { TermRow } from '../../tables/terms.js';
 
-/** Adds a term to a contract, also to a locked one: what was agreed before stays as it is. */
+/** Adds a term to a contract, also to a locked one, since existing terms do not change. */
 export const addTerm = operation({
   effect: 'write',
   input: s.object({ contractId: s.id(), ...TermInput.properties }),

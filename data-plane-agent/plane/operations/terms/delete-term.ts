@@ -4,7 +4,7 @@ import { OK, Ok } from '../../contract/records/common.js';
 import { heldContract, refuseLockedTerms, touchContract } from '../../steps/contracts/held.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** Removes a term from a contract that is not locked. */
+/** Deletes a term of a contract that is not locked. */
 export const deleteTerm = operation({
   effect: 'write',
   input: s.object({ contractId: s.id(), termId: s.id() }),

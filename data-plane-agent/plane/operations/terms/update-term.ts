@@ -7,9 +7,7 @@ import { heldContract, refuseLockedTerms, touchContract } from '../../steps/cont
 import { operation } from '../../steps/operation-context.js';
 import type { TermRow } from '../../tables/terms.js';
 
-/**
- * Changes a term of a contract. A request that changes nothing leaves no trace, and passes on a locked contract too.
- */
+/** Updates a term of a contract. A request without effect writes nothing, and succeeds on a locked contract too. */
 export const updateTerm = operation({
   effect: 'write',
   input: s.object({ contractId: s.id(), termId: s.id(), ...TermPatch.properties }),

@@ -2,8 +2,8 @@ import { s } from '../../../base/schema.js';
 import { operation } from '../../steps/operation-context.js';
 
 /**
- * Looks into the tenant's tables for what is to be done, and has it done when it is due: once a day, for what a write
- * should have left and did not, such as one of an older program that was still running beside a new one.
+ * Searches the tenant's tables for due work, once a day. It finds work that a write did not schedule, such as one by an
+ * older version running beside a new one.
  */
 export const lookForWork = operation({
   effect: 'write',

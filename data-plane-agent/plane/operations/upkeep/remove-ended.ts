@@ -2,8 +2,8 @@ import { s } from '../../../base/schema.js';
 import { operation } from '../../steps/operation-context.js';
 
 /**
- * Removes what was kept for a while: answers under a key, reports of imports, former forms of custom values; messages
- * that are of no use any more expire.
+ * Deletes expired records: responses by idempotency key, import reports and former forms of custom values. Expires
+ * outdated outbox messages.
  */
 export const removeEnded = operation({
   effect: 'write',

@@ -5,7 +5,7 @@ import { operation } from '../../steps/operation-context.js';
 import { checkTeam } from '../../domain/views/check-team.js';
 import { seenFields } from '../../steps/views/seen-fields.js';
 
-/** Saves a view: one's own, or one for the team, which is for administrators. */
+/** Creates a personal view or, as an administrator, a team view. */
 export const createSavedView = operation({
   effect: 'write',
   input: SavedViewInput,

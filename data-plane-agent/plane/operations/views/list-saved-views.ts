@@ -4,7 +4,7 @@ import { viewAnswer } from '../../domain/views/views.js';
 import { operation } from '../../steps/operation-context.js';
 import { seenFields } from '../../steps/views/seen-fields.js';
 
-/** The caller's own views and the team's. */
+/** The caller's personal views and the team views. */
 export const listSavedViews = operation({
   effect: 'read',
   input: s.object({}),

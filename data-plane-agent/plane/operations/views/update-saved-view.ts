@@ -6,7 +6,7 @@ import { operation } from '../../steps/operation-context.js';
 import { checkTeam } from '../../domain/views/check-team.js';
 import { seenFields } from '../../steps/views/seen-fields.js';
 
-/** Changes what is given of a view. A request that changes nothing leaves no trace. */
+/** Updates the given fields of a view. A request without effect writes nothing. */
 export const updateSavedView = operation({
   effect: 'write',
   input: s.object({ viewId: s.id(), changes: SavedViewPatch }),
@@ -23,8 +23,8 @@ export const updateSavedView = operation({
     checkTeam(after, call);
     if (isSameView(before, after)) return viewAnswer(before, await seenFields(context, [before]));
     if (await views.isTaken(after, before.id)) throw fail('DUPLICATE_CODE', { field: 'name', value: after.name });
-    const joins = after.scope !== before.scope;
-    if (joins && (await views.count(after.scope, after.scope === 'team' ? null : after.ownerId)) >= MAX_VIEWS)
+    const changesScope = after.scope !== before.scope;
+    if (changesScope && (await views.count(after.scope, after.scope === 'team' ? null : after.ownerId)) >= MAX_VIEWS)
       throw fail('LIMIT_REACHED', { limit: MAX_VIEWS });
     await views.update(before, after);
     return viewAnswer(after, await seenFields(context, [after]));

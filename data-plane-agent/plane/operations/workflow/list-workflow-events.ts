@@ -4,7 +4,7 @@ import { MAX_EVENTS, WorkflowEvents } from '../../contract/records/workflow.js';
 import { workflowEvent } from '../../domain/lifecycle/presenter.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** A contract's trail, newest first. */
+/** The workflow events of a contract, newest first. */
 export const listWorkflowEvents = operation({
   effect: 'read',
   input: s.object({ contractId: s.id() }),

@@ -8,9 +8,7 @@ import { checkVersion } from '../../domain/contracts/checks.js';
 import { detailOf } from '../../steps/contracts/detail.js';
 import { operation } from '../../steps/operation-context.js';
 
-/**
- * Locks or unlocks a contract's core fields, until it is moved to another stage. What changes nothing leaves no trace.
- */
+/** Locks or unlocks a contract's core fields until its next transition. A request without effect writes nothing. */
 export const lockContract = operation({
   effect: 'write',
   input: s.object({ contractId: s.id(), ...LockInput.properties }),

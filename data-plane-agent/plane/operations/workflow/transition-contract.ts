@@ -7,7 +7,7 @@ import { detailOf } from '../../steps/contracts/detail.js';
 import { operation } from '../../steps/operation-context.js';
 import { moveContract } from '../../steps/workflow/move.js';
 
-/** Moves a contract to another stage. A refusal stays on the contract's trail. */
+/** Moves a contract to another stage. A denied transition is recorded in its workflow events. */
 export const transitionContract = operation({
   effect: 'write',
   input: s.object({ contractId: s.id(), ...TransitionInput.properties }),
@@ -20,7 +20,7 @@ export const transitionContract = operation({
     'REFERENCE_INVALID',
   ],
   async run(context, call, { contractId, ...request }) {
-    // Before the contract: who renames a stage holds the stages first, and contracts then.
+    // Locked before the contract, in the same order as a stage rename does.
     await context.store.lifecycle.hold();
     const found = await context.store.contracts.find(contractId, { forUpdate: true });
     if (!found) throw fail('NOT_FOUND', {});
@@ -34,8 +34,8 @@ export const transitionContract = operation({
     const transitions = await store.lifecycle.transitions(row.lifecycleTemplateId);
     const named = transitions.find(({ code }) => code === transitionCode);
     if (!isDenial(failure, named?.enabled === false && named.fromStageCode === row.stageCode)) return;
-    // A trail shows its latest events: who may not move a contract must not push what others did out of it.
-    if ((await store.workflowEvents.denialsSince(row.id, clock.now() - DAY_MS)) >= DENIALS_A_DAY) return;
+    // The limit keeps denials from displacing other events in the list, which shows only the latest.
+    if ((await store.workflowEvents.denialsSince(row.id, clock.now() - DAY_MS)) >= MAX_DENIALS_PER_DAY) return;
     await store.workflowEvents.record({
       contractId: row.id,
       kind: 'transition_denied',
@@ -49,12 +49,11 @@ export const transitionContract = operation({
 });
 
 const DAY_MS = 24 * 3_600_000;
-/** Of one member on one contract. */
-const DENIALS_A_DAY = 50;
+/** Per member and contract. */
+const MAX_DENIALS_PER_DAY = 50;
 
 /**
- * Whether somebody was kept from a move that there is from here. A contract that has moved on by then is nobody's
- * denial.
+ * Whether an existing transition from the current stage was denied. A contract that has moved on since is no denial.
  */
 const isDenial = (failure: Failure, isDisabled: boolean): boolean =>
   isFailure(failure, 'WORKFLOW_CONTROL_REQUIRED') ||

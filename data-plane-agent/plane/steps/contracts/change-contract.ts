@@ -29,8 +29,7 @@ export interface Changed extends Pick<ContractParts, 'row' | 'lines' | 'terms' |
 }
 
 /**
- * Changes what is given of a contract that was found for update, whoever asks. What changes nothing writes nothing, and
- * its version stays.
+ * Applies a patch to a contract that was read for update. A patch without effect writes nothing and keeps the version.
  */
 export async function changeContract(
   operationContext: OperationContext,
@@ -118,11 +117,11 @@ export async function changeContract(
   return { row, lines: followed.lines, terms: nextTerms, notes: nextNotes, warnings };
 }
 
-/** `null` for the plan is a plan without lines, as it is for terms and notes. */
+/** `null` empties the plan, as it does terms and notes. */
 const planOf = ({ payments }: ContractPatch, lines: readonly LineRow[], context: PlanContext): Plan =>
   payments === undefined ? followedTo(lines, context) : plannedAs(lines, payments ?? [], context);
 
-/** The type that `null` asks for. */
+/** The contract type that `type: null` falls back to: that of the type code, else `sale`. */
 async function defaultType(
   { store }: OperationContext,
   row: ContractRow,
@@ -133,7 +132,7 @@ async function defaultType(
   return category === 'lease' ? 'lease' : 'sale';
 }
 
-/** A contract moves from stage to stage by transitions only; its template stays. Naming what it has is no change. */
+/** The stage changes by transitions only, and the template is fixed. Sending the current values is no change. */
 function refuseMoves(row: ContractRow, changes: ContractPatch): void {
   const present = {
     workflowStage: row.stageCategory,
@@ -147,7 +146,7 @@ function refuseMoves(row: ContractRow, changes: ContractPatch): void {
   }
 }
 
-/** What a change must not clash with beyond the contract's own fields. */
+/** Checks a change against other records: currency, unique numbers, subject company, type and attachment. */
 async function checkChange(
   operationContext: OperationContext,
   call: Call,

@@ -10,10 +10,10 @@ import { receiptHistory } from '../receivables/receipt-history.js';
 import { sharingAny } from '../receivables/shared-transfers.js';
 import type { ReceiptRow } from '../../tables/receipts.js';
 
-/** After so many lines others get their turn: on SQLite nothing in here waits by itself. */
-const TURN = 100;
+/** Yields to the event loop after this many lines: SQLite calls are synchronous. */
+const LINES_PER_YIELD = 100;
 
-/** Refuses a plan before anything of it is written. */
+/** Checks a plan before any of it is written. */
 export async function checkPlan({ store }: OperationContext, { steps, removed }: Plan): Promise<void> {
   const paid = removed.filter(hasMoney).map(({ id }) => id);
   if (paid.length > 0) throw fail('LINE_HAS_MONEY', { paymentIds: paid });
@@ -24,20 +24,20 @@ export async function checkPlan({ store }: OperationContext, { steps, removed }:
       (hasMoney(before) || (await store.lines.hasReceipts(before.id)))
     )
       throw fail('CURRENCY_FIXED', { currencyCode: before.currencyCode });
-    // A file that the line has already may be sent back, also by a caller who could not name it for another line.
+    // A file that the line already has may be sent back, even by a caller who may not refer to it on another line.
     if (after.proof !== before?.proof) await store.files.check(`${path}proof`, after.proof);
     if (after.invoiceAttachment !== before?.invoiceAttachment)
       await store.files.check(`${path}invoiceAttachment`, after.invoiceAttachment);
   }
 }
 
-/** Writes a plan that was checked, with the receipt history of its lines. Answers what deserves a look. */
+/** Writes a checked plan with the receipt history of its lines. Returns warnings about the lines. */
 export async function writePlan(context: OperationContext, call: Call, { steps, removed }: Plan): Promise<Warning[]> {
   const { store, clock } = context;
   const now = clock.now();
   for (const line of removed) await store.lines.update(line, { ...line, deletedAt: now, updatedAt: now });
   for (const [i, { before, after }] of steps.entries()) {
-    if (i > 0 && i % TURN === 0) await nextTurn();
+    if (i > 0 && i % LINES_PER_YIELD === 0) await nextTurn();
     if (before) await store.lines.update(before, after);
   }
   await store.lines.insert(steps.filter(({ before }) => before === null).map(({ after }) => after));
@@ -45,11 +45,11 @@ export async function writePlan(context: OperationContext, call: Call, { steps, 
   for (const { before, after } of steps)
     receipts.push(...(await receiptHistory(context, call, { before: before ?? { receivedMinor: 0 }, after })));
   await store.lines.insertReceipts(receipts);
-  const naming = steps
+  const withNewSerial = steps
     .filter(({ before, after }) => after.bankSerialNo !== before?.bankSerialNo)
     .map(({ after }) => after);
   return lineWarnings(
     steps.map(({ after }) => after),
-    await sharingAny(context, naming),
+    await sharingAny(context, withNewSerial),
   );
 }

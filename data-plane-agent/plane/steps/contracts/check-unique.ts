@@ -3,7 +3,8 @@ import type { ContractRow } from '../../tables/contracts.js';
 import type { OperationContext } from '../operation-context.js';
 
 /**
- * Refuses a contract number or archive code that another live contract has. A rename in case only stays with its own.
+ * Refuses a contract number or archive code that another live contract has. Keys ignore case, so that a contract may
+ * change the case of its own.
  */
 export async function checkUnique({ store }: OperationContext, before: ContractRow, after: ContractRow): Promise<void> {
   const { contractKey, archiveKey } = after;

@@ -5,10 +5,7 @@ import { contractDetail, type ContractParts } from '../../domain/contracts/prese
 import type { ContractRow } from '../../tables/contracts.js';
 import type { OperationContext } from '../operation-context.js';
 
-/**
- * A contract with all that belongs to it, as every operation answers it. `known` are the parts that the operation has
- * at hand; the others are read.
- */
+/** A contract with all its parts, as every operation returns it. Parts that are not in `known` are read. */
 export async function detailOf(
   { store }: Pick<OperationContext, 'store'>,
   call: Call,
@@ -23,7 +20,7 @@ export async function detailOf(
   },
 ): Promise<ContractDetail> {
   const [shown] = await store.fields.shown([row]);
-  if (!shown) throw new Error('one row was given');
+  if (!shown) throw new Error('no row was returned for the contract');
   const parts = {
     row: shown,
     lines: known.lines ?? (await store.lines.ofContract(row.id)),

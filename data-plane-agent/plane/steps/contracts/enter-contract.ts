@@ -27,18 +27,15 @@ export interface Entered extends ContractParts {
 
 interface EnterOptions {
   readonly source?: WorkflowEventSource;
-  /** The caller makes it one that a search finds, by `store.contracts.index`, before the transaction ends. */
+  /** The caller indexes the contract for search (`store.contracts.index`) before the transaction ends. */
   readonly indexLater?: boolean;
-  /** Members whom custom values may name; none unless they are given. */
+  /** Members that custom values may refer to; none by default. */
   readonly members?: readonly Member[];
-  /** A reference that the control plane does not know; it is refused in its place among the refusals. */
+  /** A reference that the control plane could not resolve. It is refused here to keep the order of the checks. */
   readonly unknownReference?: { readonly field: string; readonly value: string } | undefined;
 }
 
-/**
- * Writes a new contract with its lines, terms and notes, whoever sends it: a request, or a row of an import, which its
- * trail then says.
- */
+/** Writes a new contract with its lines, terms and notes. `source` is recorded in its workflow events. */
 export async function enterContract(
   context: OperationContext,
   call: Call,
@@ -119,12 +116,12 @@ export async function enterContract(
   const byDueDate = lines.toSorted((a, b) =>
     a.dueDate < b.dueDate ? -1 : a.dueDate > b.dueDate ? 1 : a.position - b.position,
   );
-  // An import looks at all its lines together, when they are in.
+  // An import checks all its lines together once they are written.
   const warnings = entering === 'import' ? [] : lineWarnings(lines, await sharingAny(context, lines));
   return { row, lines: byDueDate, terms, notes, tasks: [], invoices: invoices.map(({ after }) => after), warnings };
 }
 
-/** Which of the two keys is taken. */
+/** The failure for the key that another contract has. */
 async function duplicateOf({ store }: OperationContext, row: ContractRow) {
   if (await store.contracts.holderOf({ contractKey: row.contractKey }))
     return fail('DUPLICATE_CONTRACT_NO', { contractNo: row.contractNo });

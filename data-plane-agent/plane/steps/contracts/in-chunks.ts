@@ -2,15 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { OperationContext } from '../operation-context.js';
 
-/**
- * So many contracts are read and written together; then others get their turn: on SQLite nothing in here waits by
- * itself.
- */
+/** Contracts read and written together. Between chunks it yields to the event loop: SQLite calls are synchronous. */
 const CHUNK = 25;
 
 /**
- * Holds many contracts and works them off in chunks, in the order of their ids. Answers the ids of those that are not
- * there, within the caller's scope, in the order in which they were sent, each once.
+ * Locks contracts and processes them in chunks, in the order of their ids. Returns the ids that were not found in the
+ * caller's scope, without duplicates and in the order of `ids`.
  */
 export async function inChunks(
   { store }: OperationContext,

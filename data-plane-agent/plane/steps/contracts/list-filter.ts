@@ -6,13 +6,13 @@ import type { ContractQuery } from '../../contract/records/contracts.js';
 import type { ContractFilter } from '../../store/contract-list.js';
 import type { ContractOrder } from '../../store/contract-order.js';
 
-/** Newest first when nothing is said; a sort that is named begins with the least. */
+/** Newest first by default; a named sort is ascending by default. */
 export const orderOf = ({ sort, order }: Pick<ContractQuery, 'sort' | 'order'>): ContractOrder => ({
   sort: sort ?? 'createdAt',
   order: order ?? (sort ? 'asc' : 'desc'),
 });
 
-/** `false` asks for nothing. An id that cannot be a record's is answered like a record that is not there. */
+/** `overdue` and `dueSoon` filter only when true. A malformed id is answered like the id of a missing record. */
 export function filterOf(
   { overdue, dueSoon, ...query }: Omit<ContractQuery, 'page' | 'pageSize'>,
   call: Call,

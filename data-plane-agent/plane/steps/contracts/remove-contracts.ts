@@ -7,8 +7,8 @@ import type { ContractRow } from '../../tables/contracts.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 
 /**
- * Takes contracts that are held out of sight, with their lines, tasks and invoice records; receipts stay for audit, and
- * numbers become free. Answers the refusals of those that stay, by id; of these nothing was written.
+ * Moves locked contracts to the trash, with their lines, tasks and invoice records. Receipts stay for audit, and the
+ * numbers become free. Returns the failures of contracts that may not be deleted, by id; nothing is written for these.
  */
 export async function removeContracts(
   { store, clock }: OperationContext,
@@ -25,11 +25,11 @@ export async function removeContracts(
       ),
     ),
   );
-  const going = rows.filter(({ id }) => !refused.has(id));
-  if (going.length === 0) return refused;
-  const ids = going.map(({ id }) => id);
+  const removed = rows.filter(({ id }) => !refused.has(id));
+  if (removed.length === 0) return refused;
+  const ids = removed.map(({ id }) => id);
   const now = clock.now();
-  // Later than whatever was removed of it before, so that a restored contract brings back only what went with it.
+  // Later than earlier removals of its parts, so that restoring the contract restores only what was removed with it.
   const deletedAt = Math.max(
     now,
     (await store.lines.lastRemoval(ids)) + 1,
@@ -41,14 +41,11 @@ export async function removeContracts(
   );
   await store.tasks.removeWithContracts(ids, deletedAt);
   await store.invoices.removeWithContracts(ids, deletedAt);
-  await store.contracts.remove(going, { deletedAt, now, actorId: call.actor.id });
+  await store.contracts.remove(removed, { deletedAt, now, actorId: call.actor.id });
   return refused;
 }
 
-/**
- * A signed or running contract that was paid for is part of the books: only who administers the workflow there may
- * remove it.
- */
+/** A signed or active contract that was paid for may be deleted only with the `admin` control of its stage. */
 function blockedByMoney(
   row: ContractRow,
   lines: readonly LineRow[],
@@ -57,7 +54,7 @@ function blockedByMoney(
   const paid = lines.find(({ receivedMinor }) => receivedMinor > 0);
   if (!paid || !['signed', 'active'].includes(row.stageCategory)) return [];
   if (holds(controlAt(controls, { code: row.stageCode, category: row.stageCategory }), 'admin')) return [];
-  // A contract may have been paid on lines in another currency only; then that is what is named.
+  // When only lines in another currency were paid, the failure names that currency.
   const { receivedMinor, currencyCode } = row.receivedMinor > 0 ? row : paid;
   return [[row.id, fail('CONTRACT_HAS_MONEY', { receivedAmount: toMajor(receivedMinor, currencyCode), currencyCode })]];
 }

@@ -20,8 +20,7 @@ interface Applied {
 }
 
 /**
- * Writes what was accepted and overridden to the run's contract, or to a new one, by the same code as a request that
- * names these fields.
+ * Writes accepted and overridden values to the run's contract or to a new one, by the same code as create and update.
  */
 export async function applyRun(
   context: OperationContext,
@@ -36,7 +35,7 @@ export async function applyRun(
     run.contractId === null
       ? await entered(context, call, { values, people })
       : await changed(context, call, { contractId: run.contractId, values, people });
-  return { contractId: row.id, warnings: [...warnings, ...(await marked(context, call, row))] };
+  return { contractId: row.id, warnings: [...warnings, ...(await markExtracted(context, call, row))] };
 }
 
 interface Written {
@@ -44,10 +43,7 @@ interface Written {
   readonly warnings: readonly Warning[];
 }
 
-/**
- * Whoever applies it owns it, and it belongs to the only subject company that he sees, unless the review says
- * otherwise.
- */
+/** By default the caller becomes the owner, and the subject company is set when the caller can see exactly one. */
 async function entered(
   context: OperationContext,
   call: Call,
@@ -59,9 +55,10 @@ async function entered(
     ...(subject && others.length === 0 ? { subjectId: subject.id } : {}),
   };
   const changes = { ...defaults, ...changesOf(values) };
-  refuseLacking(lackingFields(changes, { isNew: true }));
+  refuseMissing(lackingFields(changes, { isNew: true }));
   checkPeople(changes, people);
-  return enterContract(context, call, { input: changes as unknown as ContractInput, members: people.members }); // each value was checked against its field's schema, and none lacks
+  // Each value has passed its field's schema, and none is missing.
+  return enterContract(context, call, { input: changes as unknown as ContractInput, members: people.members });
 }
 
 async function changed(
@@ -78,34 +75,36 @@ async function changed(
   const before = await context.store.contracts.find(contractId, { forUpdate: true });
   if (!before) throw fail('NOT_FOUND', {});
   checkVersion(before, call);
-  refuseLacking(lackingFields(changes, { isNew: false }));
+  refuseMissing(lackingFields(changes, { isNew: false }));
   checkPeople(changes, people, { present: before });
   return changeContract(context, call, { before, changes: changes as ContractPatch, members: people.members });
 }
 
-function refuseLacking(missingFields: readonly string[]): void {
+function refuseMissing(missingFields: readonly string[]): void {
   if (missingFields.length > 0) throw fail('EXTRACTION_INCOMPLETE', { missingFields: [...missingFields] });
 }
 
-/** What keeps a draft where it is: it has been written all the same. */
-const STAYS: readonly FailureCode[] = [
+/** Refusals that leave the contract a draft without failing the operation. */
+const TOLERATED: readonly FailureCode[] = [
   'INVALID_TRANSITION',
   'WORKFLOW_CONTROL_REQUIRED',
   'TRANSITION_CONDITION_FAILED',
   'REFERENCE_INVALID',
 ];
 
-/** A draft becomes an extracted contract, where the plan has the workflow and its rules let this caller do it. */
-async function marked(context: OperationContext, call: Call, row: ContractRow): Promise<readonly Warning[]> {
+/** Moves a draft to the extracted stage, if the tenant has workflows and the rules allow the caller to. */
+async function markExtracted(context: OperationContext, call: Call, row: ContractRow): Promise<readonly Warning[]> {
   if (!call.rights.workflowAutomation || row.stageCategory !== 'draft') return [];
   try {
     return (
       await context.savepoint(() => moveContract(context, call, { row, request: { transitionCode: 'mark_extracted' } }))
     ).warnings;
   } catch (error) {
-    if (!isFailure(error) || !STAYS.includes(error.code)) throw error;
+    if (!isFailure(error) || !TOLERATED.includes(error.code)) throw error;
     return [
-      warn('NOT_MARKED_EXTRACTED', { message: 'The contract stays a draft: the lifecycle did not let it move on.' }),
+      warn('NOT_MARKED_EXTRACTED', {
+        message: 'The contract stays a draft: its lifecycle did not allow the transition.',
+      }),
     ];
   }
 }

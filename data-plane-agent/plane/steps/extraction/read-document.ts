@@ -9,13 +9,13 @@ import type { MultiStepContext } from '../operation-context.js';
 import { readYielding } from '../../domain/extraction/read-yielding.js';
 
 /**
- * A reading that has not come to an end by then was lost with its process: it is begun again. Longer than the reader's
- * own deadline.
+ * A reading that has not finished by then was lost with its process and is started again. Longer than the reader's
+ * timeout.
  */
 export const READING_LEASE_MS = 15 * 60_000;
-/** Readings that were lost: a document with which processes end is not read for ever. */
+/** Limits how often a reading is started, since a document may crash the process that reads it. */
 const MOST_TRIES = 3;
-/** So long a reading that cannot begin is put off, while the store is out of reach or too many wait. */
+/** How long a reading is retried while the store is unavailable or the reader is busy. */
 const TIMEOUT_MS = 24 * 60 * 60_000;
 
 type Read = Pick<ExtractionRunRow, 'status' | 'overallConfidence' | 'fields' | 'missingFields' | 'warnings'>;
@@ -27,20 +27,20 @@ export const NOTHING_READ: Read = {
   warnings: [],
 };
 
-/** Reads the document of a run that waits for it, and writes down what was read, or why nothing could be. */
+/** Reads the document of a run in status `processing`, and stores what was read or why it could not be read. */
 export async function readDocument(work: MultiStepContext, call: Call, runId: string): Promise<void> {
   const { run, file } = await work.read(async ({ store }) => {
     const found = await store.extractions.byId(runId);
     return { run: found, file: found?.fileId ? await store.files.byId(found.fileId) : undefined };
   });
   if (run?.status !== 'processing') return;
-  const read = file ? await readingOf(work, call, { run, file }) : failed('FILE_GONE', 'The file is no longer there.');
-  if (!read) return work.upkeep(({ store, clock }) => store.extractions.putOffReading(run, againAt(run, clock.now())));
+  const read = file ? await readingOf(work, call, { run, file }) : failed('FILE_GONE', 'The file no longer exists.');
+  if (!read) return work.upkeep(({ store, clock }) => store.extractions.putOffReading(run, retryAt(run, clock.now())));
   await work.write(async ({ store, clock }) => {
     const before = await store.extractions.byId(runId, { forUpdate: true });
-    // Another reading was quicker.
+    // A concurrent reading finished first.
     if (before?.status !== 'processing') return;
-    // What was found infected while it was read gives nothing away.
+    // Nothing is disclosed of a file that was found infected while it was read.
     const isInfected = before.fileId !== null && (await store.files.byId(before.fileId))?.scanStatus === 'infected';
     await store.extractions.update(
       before,
@@ -50,11 +50,11 @@ export async function readDocument(work: MultiStepContext, call: Call, runId: st
   });
 }
 
-/** Half of what it has waited already, and a minute at least, a quarter of an hour at most. */
-const againAt = ({ createdAt }: ExtractionRunRow, now: number): number =>
+/** Waits half of the run's age again, between one and 15 minutes. */
+const retryAt = ({ createdAt }: ExtractionRunRow, now: number): number =>
   now + Math.min(15 * 60_000, Math.max(60_000, (now - createdAt) / 2));
 
-/** `undefined`: not now, and worth another try. */
+/** `undefined` when the reading is to be retried later. */
 async function readingOf(
   { files: { objects, documents }, log, clock, signal: ended }: MultiStepContext,
   { tenantId, currencyCode }: Call,
@@ -66,16 +66,13 @@ async function readingOf(
   if (scanStatus === 'infected') return INFECTED;
   if (sizeBytes === 0) return failed('DOCUMENT_EMPTY', 'The file is empty.');
   if (run.readingTries > MOST_TRIES)
-    return failed(
-      'DOCUMENT_UNREADABLE',
-      `Reading the document was begun ${MOST_TRIES} times and never came to an end.`,
-    );
+    return failed('DOCUMENT_UNREADABLE', `Reading the document was started ${MOST_TRIES} times and never finished.`);
   const signal = AbortSignal.any([AbortSignal.timeout(READING_LEASE_MS), ended]);
   try {
-    if ((await objects.head(objectKey))?.etag !== etag) return failed('FILE_GONE', 'The file is no longer there.');
+    if ((await objects.head(objectKey))?.etag !== etag) return failed('FILE_GONE', 'The file no longer exists.');
     const open = async (until: AbortSignal) => {
       const content = await objects.read(objectKey, { sizeBytes, signal: until });
-      if (!content) throw new ObjectStoreError('unavailable', 'the object went while it was to be read');
+      if (!content) throw new ObjectStoreError('unavailable', 'the object was deleted while it was read');
       return content;
     };
     const document = await documents.textOf(open, { contentType, signal, reader: tenantId });
@@ -93,27 +90,27 @@ async function readingOf(
     const read = await readYielding(text, { currencyCode: run.currencyCode ?? currencyCode, pages: document.pages });
     return { ...read, warnings: [...warnings, ...read.warnings] };
   } catch (error) {
-    const canPass =
+    const isTransient =
       error instanceof ObjectStoreError ||
       signal.aborted ||
       ended.aborted ||
       (error instanceof UnreadableDocument && (error.code === 'busy' || error.code === 'closed'));
-    if (canPass && clock.now() - run.createdAt < TIMEOUT_MS) return undefined;
+    if (isTransient && clock.now() - run.createdAt < TIMEOUT_MS) return undefined;
     if (error instanceof ObjectStoreError)
-      return failed('OBJECT_STORE_UNAVAILABLE', 'The file could not be had from the object store for a day.');
+      return failed('OBJECT_STORE_UNAVAILABLE', 'The file could not be read from the object store for a day.');
     if (error instanceof UnreadableDocument) return failed(UNREADABLE[error.code], sentence(error.message));
     log.error({ err: error, runId: run.id }, 'document not read');
     return failed('DOCUMENT_UNREADABLE', 'The document could not be read.');
   }
 }
 
-/** What stands on pictures may be misread, however sure a field is of its words. */
+/** Character recognition makes errors, whatever the confidence of the fields. */
 function recognised({ pages }: DocumentText): Warning[] {
   const numbers = pages.filter(({ source }) => source === 'ocr').map(({ number }) => number);
   if (numbers.length === 0) return [];
   return [
     warn('RECOGNISED', {
-      message: `Read from pictures, by character recognition: ${numbers.length === 1 ? `page ${numbers[0]}` : `pages ${numbers.join(', ')}`}.`,
+      message: `Read from images by character recognition: ${numbers.length === 1 ? `page ${numbers[0]}` : `pages ${numbers.join(', ')}`}.`,
     }),
   ];
 }

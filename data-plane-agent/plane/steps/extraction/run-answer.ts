@@ -5,7 +5,7 @@ import { runAnswer } from '../../domain/extraction/answer.js';
 import type { ExtractionRunRow } from '../../tables/extractions.js';
 import type { OperationContext } from '../operation-context.js';
 
-/** A run with its reviews, as every operation answers it. */
+/** A run with its reviews, as every operation returns it. */
 export async function answerOf(
   { store }: Pick<OperationContext, 'store'>,
   call: Call,

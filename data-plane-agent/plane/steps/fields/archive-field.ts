@@ -4,12 +4,16 @@ import {
   moveOthers,
   refuseTakenName,
   refuseTooMany,
-  type Done,
+  type CommandOutcome,
   type FieldCommandContext,
 } from './command.js';
 
-/** Takes a field out of sight with its values, or brings both back, at the end of its section. */
-export async function archiveField({ context, payload, fields }: FieldCommandContext<'ArchiveField'>): Promise<Done> {
+/** Archives a field, which hides it and its values, or restores it at the end of its section. */
+export async function archiveField({
+  context,
+  payload,
+  fields,
+}: FieldCommandContext<'ArchiveField'>): Promise<CommandOutcome> {
   const archived = payload.archived ?? true;
   const field = fieldNamed(fields, 'payload.fieldId', payload.fieldId);
   if (field.archived === archived) return { field };

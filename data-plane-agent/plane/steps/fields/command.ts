@@ -12,7 +12,7 @@ import type { FieldRow } from '../../tables/fields.js';
 import { nameKeyOf } from '../../domain/fields/new-field.js';
 import type { OperationContext } from '../operation-context.js';
 
-/** What a command works with. `fields` are all of the tenant, read once nobody else can change them. */
+/** The input of a command. `fields` are all fields of the tenant, read under a lock. */
 export interface FieldCommandContext<C extends FieldCommandType> {
   readonly context: OperationContext;
   readonly call: Call;
@@ -21,7 +21,7 @@ export interface FieldCommandContext<C extends FieldCommandType> {
   readonly fields: readonly FieldRow[];
 }
 
-export interface Done {
+export interface CommandOutcome {
   readonly field: FieldRow;
   readonly result?: NonNullable<FieldCommandResult['result']>;
 }
@@ -32,17 +32,17 @@ export function fieldNamed(fields: readonly FieldRow[], path: string, id: string
   return field;
 }
 
-/** What works on values is not for a caller who may not see them. */
+/** The failure of a command on values that the caller may not see. */
 export const notSeen = ({ id }: Pick<FieldRow, 'id'>) => fail('FIELD_NOT_EDITABLE', { fields: [id] });
 
-/** Names are unique among live fields, whatever their case. */
+/** Names are unique among live fields, ignoring case. */
 export function refuseTakenName(fields: readonly FieldRow[], name: string, except?: FieldRow): void {
   const key = nameKeyOf(name);
   if (fields.some((field) => !field.archived && field.id !== except?.id && field.nameKey === key))
     throw fail('DUPLICATE_CODE', { field: 'name', value: name });
 }
 
-/** There is room for one more live field, and for one more at all. */
+/** Checks the limits on live fields and, for a new one, on all fields. */
 export function refuseTooMany(fields: readonly FieldRow[], { isNew }: { readonly isNew: boolean }): void {
   if (fields.filter(({ archived }) => !archived).length >= MAX_LIVE_FIELDS)
     throw fail('LIMIT_REACHED', { limit: MAX_LIVE_FIELDS });

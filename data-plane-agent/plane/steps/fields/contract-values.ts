@@ -12,24 +12,23 @@ import {
 import type { ContractRow } from '../../tables/contracts.js';
 import type { OperationContext } from '../operation-context.js';
 
-export interface ValueAsk {
+export interface ValueRequest {
   readonly given: ContractPatch['dynamicFields'];
   readonly contract: Pick<ContractRow, 'type' | 'typeCode' | 'dynamicFields'>;
   readonly entering?: NonNullable<ValueChange['entering']>;
-  /** Where what is wrong with a value is told, beside what is wrong with other fields. */
+  /** Collects the problems of values together with those of other fields. */
   readonly issues: Pick<AmountReader, 'refuse'>;
 }
 
 /**
- * Custom values as a request leaves them. A value of the wrong kind is told to `issues`; what only the records can say
- * is for
- * `checkValues`, once the form of the whole request is right. A contract whose values may change is found after
- * `store.fields.holdForValues`.
+ * The custom values that a request results in. Values of the wrong kind are reported to `issues`; `checkValues` checks
+ * references once the whole request is well-formed. Call `store.fields.holdForValues` before reading a contract whose
+ * values may change.
  */
 export async function readValues(
   { store }: Pick<OperationContext, 'store'>,
   call: Call,
-  { given, contract, entering, issues }: ValueAsk,
+  { given, contract, entering, issues }: ValueRequest,
 ): Promise<ChangedValues> {
   if (given === undefined && entering === undefined)
     return { values: contract.dynamicFields, issues: [], notEditable: [], references: [] };
@@ -47,8 +46,8 @@ export async function readValues(
 }
 
 /**
- * Refuses fields that the caller may not write, and members and files that are not there. `members` are those that the
- * control plane knows of the ids that were sent.
+ * Refuses fields that the caller may not write, and references to missing members and files. `members` are those of the
+ * sent ids that the control plane knows.
  */
 export async function checkValues(
   { store }: Pick<OperationContext, 'store'>,
@@ -63,7 +62,7 @@ export async function checkValues(
   }
 }
 
-/** Whether a new contract may get custom values: then definitions are held before it is written. */
+/** Locks the field definitions if a new contract may get custom values. */
 export async function holdForEntering(
   { store }: Pick<OperationContext, 'store'>,
   given: Values | null | undefined,

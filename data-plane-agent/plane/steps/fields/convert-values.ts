@@ -18,7 +18,7 @@ const MAX_SAMPLES = 20;
 
 export interface ValueConversion {
   readonly from: FieldRow;
-  /** With the options that it has without a look at values. */
+  /** Its options are those given, before values add more. */
   readonly to: FieldRow;
   readonly context: Omit<ConversionContext, 'fileName'>;
   readonly seesValues: boolean;
@@ -30,28 +30,29 @@ export interface Survey {
   readonly cleared: number;
   readonly unchanged: number;
   readonly samples: LossSample[];
-  /** The new definition, with the options that values become. */
+  /** The new definition, including options added from values. */
   readonly to: FieldRow;
 }
 
 /**
- * What would become of all values, with nothing written. Labels that are not among the options are made options, unless
- * they are too many.
+ * Computes the conversion of all values without writing. Labels without an option become options, unless there are too
+ * many.
  */
 export async function survey(operationContext: OperationContext, conversion: ValueConversion): Promise<Survey> {
-  const made =
+  const added =
     isChoice(conversion.to.type) && !isChoice(conversion.from.type)
-      ? await optionsMade(operationContext, conversion)
+      ? await newOptionLabels(operationContext, conversion)
       : [];
-  // Options are read by all who administer fields: who may not see the values must not have them written there.
-  if (made.length > 0 && conversion.from.type !== 'boolean' && !conversion.seesValues) throw notSeen(conversion.from);
+  // Options are visible to all who administer fields: values must not be disclosed there to callers who cannot see
+  // them.
+  if (added.length > 0 && conversion.from.type !== 'boolean' && !conversion.seesValues) throw notSeen(conversion.from);
   const to =
-    made.length === 0
+    added.length === 0
       ? conversion.to
-      : { ...conversion.to, options: withMade(conversion.to.options, made, operationContext.newId) };
+      : { ...conversion.to, options: withAdded(conversion.to.options, added, operationContext.newId) };
   const counts = { total: 0, converted: 0, cleared: 0, unchanged: 0 };
   const samples: LossSample[] = [];
-  for await (const step of eachTurn(operationContext, { ...conversion, to })) {
+  for await (const step of convertedSteps(operationContext, { ...conversion, to })) {
     for (const { contract, after } of step) {
       if (after.outcome === 'none') continue;
       counts.total += 1;
@@ -63,10 +64,10 @@ export async function survey(operationContext: OperationContext, conversion: Val
   return { ...counts, samples, to };
 }
 
-/** Writes what the survey has found. */
+/** Writes the conversion that the survey found. */
 export async function convertValues(operationContext: OperationContext, conversion: ValueConversion): Promise<void> {
   const { store } = operationContext;
-  for await (const step of eachTurn(operationContext, conversion)) {
+  for await (const step of convertedSteps(operationContext, conversion)) {
     await store.fieldValues.write(
       step
         .filter(({ contract, after }) => after.values !== contract.values)
@@ -84,27 +85,26 @@ export async function convertValues(operationContext: OperationContext, conversi
   }
 }
 
-interface OneTurn {
+interface ConvertedContract {
   readonly contract: ContractValues;
   readonly after: Turned;
 }
 
-async function* eachTurn(
+async function* convertedSteps(
   operationContext: OperationContext,
   { from, to, context }: ValueConversion,
-): AsyncGenerator<OneTurn[]> {
+): AsyncGenerator<ConvertedContract[]> {
   const now = operationContext.clock.now();
   for await (const step of operationContext.store.fieldValues.walk(from.id)) {
-    const conversion = await inStep(operationContext, step, { from, to, context });
+    const conversion = await conversionOf(operationContext, step, { from, to, context });
     yield step.map((contract) => ({ contract, after: turned({ ...conversion, ...contract, fieldId: from.id, now }) }));
   }
 }
 
 /**
- * Options for the labels that values become: both for flags; none when there would be too many, and then those values
- * have no place.
+ * Labels that values need as new options, both for a flag; none when there would be too many, and the values are lost.
  */
-async function optionsMade(
+async function newOptionLabels(
   operationContext: OperationContext,
   { from, to, context }: ValueConversion,
 ): Promise<string[]> {
@@ -122,9 +122,9 @@ async function optionsMade(
   };
   if (from.type === 'boolean') for (const label of ['true', 'false']) add(label);
   for await (const step of operationContext.store.fieldValues.walk(from.id)) {
-    const conversion = await inStep(operationContext, step, { from, to, context });
+    const conversion = await conversionOf(operationContext, step, { from, to, context });
     for (const { values } of step) {
-      const value = values[from.id] as FieldValue | undefined; // the definition decides what is kept
+      const value = values[from.id] as FieldValue | undefined; // values match the definition
       const found = value === undefined ? LOST : labelsFor(value, conversion);
       if (found !== LOST) for (const label of found) add(label);
     }
@@ -133,26 +133,26 @@ async function optionsMade(
   return to.options.filter(({ archived }) => !archived).length + labels.size > MAX_OPTIONS ? [] : [...labels.values()];
 }
 
-/** New options behind the live ones; a label of an archived one brings that back. */
-function withMade(
+/** Adds new options after the live ones. A label of an archived option restores that option. */
+function withAdded(
   options: readonly FieldOption[],
   labels: readonly string[],
   newId: () => string,
 ): readonly FieldOption[] {
   const live = options.filter(({ archived }) => !archived);
-  const made = labels.map((label): FieldOption => ({
+  const added = labels.map((label): FieldOption => ({
     ...(optionNamed(options, label) ?? { id: newId(), label, color: null, order: 0 }),
     archived: false,
   }));
-  const ids = new Set(made.map(({ id }) => id));
-  return [...live, ...made, ...options.filter(({ id, archived }) => archived && !ids.has(id))].map((option, i) => ({
+  const ids = new Set(added.map(({ id }) => id));
+  return [...live, ...added, ...options.filter(({ id, archived }) => archived && !ids.has(id))].map((option, i) => ({
     ...option,
     order: i + 1,
   }));
 }
 
-/** The names of files are looked up for the values of one step. */
-async function inStep(
+/** The conversion, with file names looked up for the values of one step. */
+async function conversionOf(
   { store }: OperationContext,
   step: readonly ContractValues[],
   { from, to, context }: Pick<ValueConversion, 'from' | 'to' | 'context'>,
@@ -166,6 +166,6 @@ async function inStep(
 }
 
 const sampleOf = ({ contractId, contractNo, values }: ContractValues, from: FieldRow): LossSample => {
-  const value = values[from.id] as FieldValue; // it is there: it would be lost
+  const value = values[from.id] as FieldValue; // present: only a value can be lost
   return { contractId, contractNo, value: typeof value === 'object' ? [...value] : value };
 };

@@ -7,7 +7,13 @@ import { codeFor, nameKeyOf, nextSettings } from '../../domain/fields/new-field.
 import { nextOptions } from '../../domain/fields/options.js';
 import { placed } from '../../domain/fields/placing.js';
 import { checkedValue, optionNamed } from '../../domain/fields/values.js';
-import { moveOthers, refuseTakenName, refuseTooMany, type Done, type FieldCommandContext } from './command.js';
+import {
+  moveOthers,
+  refuseTakenName,
+  refuseTooMany,
+  type CommandOutcome,
+  type FieldCommandContext,
+} from './command.js';
 
 export async function createField({
   context,
@@ -15,7 +21,7 @@ export async function createField({
   payload,
   known,
   fields,
-}: FieldCommandContext<'CreateField'>): Promise<Done> {
+}: FieldCommandContext<'CreateField'>): Promise<CommandOutcome> {
   const { store, clock, newId } = context;
   const row = draft(payload, {
     id: newId(),
@@ -42,7 +48,7 @@ interface Surroundings {
   readonly newId: () => string;
 }
 
-/** The field as it is asked for, still without its place. Throws 400 with all that contradicts itself. */
+/** The requested field, without its position. Throws 400 with all contradictions. */
 function draft(payload: PayloadOf<'CreateField'>, { id, now, currencyCode, codes, newId }: Surroundings): FieldRow {
   const { name, type } = payload;
   const { settings, issues } = nextSettings({}, payload.settings, { type, currencyCode });
@@ -82,7 +88,7 @@ function draft(payload: PayloadOf<'CreateField'>, { id, now, currencyCode, codes
 
 const distinct = (list: readonly string[] | null | undefined): readonly string[] => [...new Set(list ?? [])];
 
-/** The options of a new field have no ids yet that a request could name: their labels do. */
+/** The options of a new field have no ids yet, so that requests refer to them by label. */
 function defaultNamed(
   value: PayloadOf<'CreateField'>['defaultValue'],
   options: FieldRow['options'],
@@ -92,7 +98,7 @@ function defaultNamed(
   return typeof value === 'string' ? idOf(value) : Array.isArray(value) ? value.map(idOf) : value;
 }
 
-/** Roles are known to the control plane, contract types and files here. */
+/** Roles and members come from the control plane, contract types and files from the store. */
 async function checkReferences(
   { context: { store }, known }: Pick<FieldCommandContext<'CreateField'>, 'context' | 'known'>,
   row: FieldRow,

@@ -9,19 +9,20 @@ import {
   moveOthers,
   refuseTakenName,
   refuseTooMany,
-  type Done,
+  type CommandOutcome,
   type FieldCommandContext,
 } from './command.js';
 
 /**
- * A copy of a definition behind it, a live one also of an archived field, on request with the values of all contracts.
+ * Copies a definition, optionally with the values of all contracts, and places the copy after it. The copy of an
+ * archived field is live.
  */
 export async function duplicateField({
   context,
   call,
   payload,
   fields,
-}: FieldCommandContext<'DuplicateField'>): Promise<Done> {
+}: FieldCommandContext<'DuplicateField'>): Promise<CommandOutcome> {
   const { store, clock, newId } = context;
   const source = fieldNamed(fields, 'payload.fieldId', payload.fieldId);
   refuseTooMany(fields, { isNew: true });
@@ -49,11 +50,11 @@ export async function duplicateField({
   return visibleTo(source, call.actor.roleCode) ? { field: at.row, result } : { field: at.row };
 }
 
-/** A contract whose custom values would become too large keeps its own only: it is counted as unchanged. */
+/** Contracts whose custom values would become too large are skipped and counted as unchanged. */
 async function copyValues(
   { store }: OperationContext,
   { from, to }: { readonly from: string; readonly to: string },
-): Promise<NonNullable<Done['result']>> {
+): Promise<NonNullable<CommandOutcome['result']>> {
   const counts = { total: 0, converted: 0, unchanged: 0 };
   for await (const step of store.fieldValues.walk(from)) {
     const rows = step

@@ -3,10 +3,14 @@ import type { PayloadOf } from '../../contract/records/fields.js';
 import type { FieldRow } from '../../tables/fields.js';
 import { wayOf } from '../../domain/fields/payload-issues.js';
 import { placed, type FieldPosition } from '../../domain/fields/placing.js';
-import { fieldNamed, moveOthers, type Done, type FieldCommandContext } from './command.js';
+import { fieldNamed, moveOthers, type CommandOutcome, type FieldCommandContext } from './command.js';
 
-/** Puts a field in its place, and the others of the section in theirs: from 1, without gaps. */
-export async function moveField({ context, payload, fields }: FieldCommandContext<'MoveField'>): Promise<Done> {
+/** Moves a field and renumbers the others of the section from 1, without gaps. */
+export async function moveField({
+  context,
+  payload,
+  fields,
+}: FieldCommandContext<'MoveField'>): Promise<CommandOutcome> {
   const field = live(fields, 'payload.fieldId', payload.fieldId);
   const at = placed(fields, field, placeOf(payload, field, fields));
   await moveOthers(context, at.others);
@@ -17,7 +21,7 @@ export async function moveField({ context, payload, fields }: FieldCommandContex
 function placeOf(payload: PayloadOf<'MoveField'>, field: FieldRow, fields: readonly FieldRow[]): FieldPosition {
   const { order, beforeFieldId, afterFieldId, section } = payload;
   const key = wayOf(payload);
-  // Another section without a place in it is its end; the same one is no move.
+  // A new section without a position means its end; the same section is no move.
   if (key === undefined)
     return (section ?? null) === field.section
       ? { section: field.section, at: field.position }
@@ -25,17 +29,17 @@ function placeOf(payload: PayloadOf<'MoveField'>, field: FieldRow, fields: reado
   if (key === 'order') return { section: section === undefined ? field.section : section, at: order ?? 1 };
   const id = (key === 'beforeFieldId' ? beforeFieldId : afterFieldId) ?? '';
   const other = live(fields, `payload.${key}`, id);
-  // The section where the field stands now says nothing of where it goes; a third one does.
+  // The field's current section is accepted beside another target; any third section contradicts it.
   if (section !== undefined && section !== other.section && section !== field.section)
     throw invalid({ path: 'payload.section', problem: `must be the section of ${key}, or be left out` });
   if (other.id === field.id) return { section: field.section, at: field.position };
-  // The field itself leaves its place first.
-  const standing = other.position - (field.section === other.section && field.position < other.position ? 1 : 0);
-  return { section: other.section, at: key === 'beforeFieldId' ? standing : standing + 1 };
+  // The field first leaves its position.
+  const otherAt = other.position - (field.section === other.section && field.position < other.position ? 1 : 0);
+  return { section: other.section, at: key === 'beforeFieldId' ? otherAt : otherAt + 1 };
 }
 
 function live(fields: readonly FieldRow[], path: string, id: string): FieldRow {
   const field = fieldNamed(fields, path, id);
-  if (field.archived) throw invalid({ path, problem: 'is archived and has no place' });
+  if (field.archived) throw invalid({ path, problem: 'is archived and has no position' });
   return field;
 }

@@ -1,12 +1,12 @@
 import { nameKeyOf } from '../../domain/fields/new-field.js';
-import { fieldNamed, refuseTakenName, type Done, type FieldCommandContext } from './command.js';
+import { fieldNamed, refuseTakenName, type CommandOutcome, type FieldCommandContext } from './command.js';
 
-/** The code stays what it was: others refer to it. An archived field's name is looked at when it comes back. */
+/** Keeps the code, since other records refer to it. An archived field's name is checked when it is restored. */
 export async function renameField({
   context: { store, clock },
   payload: { fieldId, name },
   fields,
-}: FieldCommandContext<'RenameField'>): Promise<Done> {
+}: FieldCommandContext<'RenameField'>): Promise<CommandOutcome> {
   const field = fieldNamed(fields, 'payload.fieldId', fieldId);
   if (field.name === name) return { field };
   if (!field.archived) refuseTakenName(fields, name, field);

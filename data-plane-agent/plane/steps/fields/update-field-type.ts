@@ -6,11 +6,11 @@ import { isChoice, visibleTo } from '../../domain/fields/definition.js';
 import { nextSettings } from '../../domain/fields/new-field.js';
 import { nextOptions } from '../../domain/fields/options.js';
 import { convertValues, survey, type Survey, type ValueConversion } from './convert-values.js';
-import { fieldNamed, notSeen, type Done, type FieldCommandContext } from './command.js';
+import { fieldNamed, notSeen, type CommandOutcome, type FieldCommandContext } from './command.js';
 
 /**
- * Gives a field another type (or other settings of its own), and the values of all contracts with it: all of them or
- * none. Values that nobody has touched since come back as they were when the type is changed back within thirty days.
+ * Changes the type or settings of a field and converts the values of all contracts: all or none. When the type is
+ * changed back within thirty days, values that were not edited since are restored.
  */
 export async function updateFieldType({
   context: operationContext,
@@ -18,13 +18,13 @@ export async function updateFieldType({
   payload,
   known,
   fields,
-}: FieldCommandContext<'UpdateFieldType'>): Promise<Done> {
+}: FieldCommandContext<'UpdateFieldType'>): Promise<CommandOutcome> {
   const { store, clock, newId } = operationContext;
   const field = fieldNamed(fields, 'payload.fieldId', payload.fieldId);
   const asked = retyped(field, payload, { currencyCode: call.currencyCode, newId });
   const context = { timeZone: call.timeZone, dateFormat: known.dateFormat, members: known.members ?? [] };
   const seesValues = visibleTo(field, call.actor.roleCode);
-  // A count tells of values, and one after the other of each of them.
+  // Counts disclose values, and a series of them each single value.
   if (payload.dryRun && !seesValues) throw notSeen(field);
   const conversion: ValueConversion = { from: field, to: asked, context, seesValues };
   const found = await survey(operationContext, conversion);
@@ -41,14 +41,14 @@ export async function updateFieldType({
   if (found.cleared > 0 && payload.onInvalid !== 'clear') throw lossy(found);
 
   const to: FieldRow = { ...found.to, defaultValue: defaultIn(field, found.to, conversion), updatedAt: clock.now() };
-  const told = seesValues ? { result } : {};
-  if (isSameDefinition(field, to)) return { field, ...told };
+  const visibleResult = seesValues ? { result } : {};
+  if (isSameDefinition(field, to)) return { field, ...visibleResult };
   await convertValues(operationContext, { ...conversion, to });
   await store.fieldValues.forget(clock.now());
   const updated = await store.fields.update(field, to, {
     values: { converted: result.converted, cleared: result.cleared, unchanged: result.unchanged },
   });
-  return { field: updated, ...told };
+  return { field: updated, ...visibleResult };
 }
 
 function retyped(

@@ -3,8 +3,8 @@ import type { FilePolicy } from '../../files/services.js';
 import type { FileRow } from '../../tables/files.js';
 
 /**
- * Refuses what is infected always, and what was not found clean where only clean files are given out. What was passed
- * over while nothing was scanned waits for its scan once there is a scanner.
+ * Refuses infected files, and files not found clean if the policy demands it. Files skipped while there was no scanner
+ * are pending once there is one.
  */
 export function checkScan(
   { scanStatus, scanSignature }: Pick<FileRow, 'scanStatus' | 'scanSignature'>,

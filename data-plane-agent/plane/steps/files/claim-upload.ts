@@ -3,39 +3,36 @@ import { fail } from '../../../base/failures.js';
 import type { FileRow, UploadRow } from '../../tables/files.js';
 import type { MultiStepContext } from '../operation-context.js';
 
-/**
- * So long an upload is held at a time. Who still has it says so again sooner; when his process has ended, the next has
- * it after that.
- */
+/** How long a claim lasts. Its holder renews it earlier; after a crash it expires. */
 const CLAIM_MS = 20_000;
-const AGAIN_MS = 5_000;
+const RENEW_MS = 5_000;
 /** How long a second confirmation waits for the first. */
 const TIMEOUT_MS = 15_000;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
-/** An upload that nobody else confirms meanwhile. */
+/** Exclusive use of an upload. */
 export interface Claim {
   readonly upload: UploadRow;
-  /** Somebody had it before, and nobody knows whether he still does something with it. */
+  /** An earlier claim on it expired, and its holder may still be running. */
   readonly tookOver: boolean;
-  /** From now on it is not renewed; until when it is held, which no other claim shares. */
+  /** Stops renewing. Returns when the claim expires (milliseconds), which identifies it. */
   settled(): Promise<number>;
-  /** Gives the upload back, for the next to try. */
+  /** Releases the upload for the next attempt. */
   release(): Promise<void>;
 }
 
-/** The upload for this confirmation alone, or the file that another one has made of it in the meantime. */
+/** Claims the upload, or returns the file that a concurrent confirmation has made of it. */
 export async function claimUpload(work: MultiStepContext, id: string): Promise<Claim | { readonly file: FileRow }> {
   const { read, upkeep, clock, signal } = work;
-  for (let waited = 0; ; waited += LOOK_MS) {
+  for (let waited = 0; ; waited += POLL_MS) {
     const now = clock.now();
-    const mine = await upkeep(async ({ store }) => {
+    const claimed = await upkeep(async ({ store }) => {
       const before = await store.uploads.find(id);
       return before && (await store.uploads.claim(id, now, now + CLAIM_MS))
         ? { upload: { ...before, claimedUntil: now + CLAIM_MS }, tookOver: before.claimedUntil > 0 }
         : undefined;
     });
-    if (mine) return renewing(work, mine);
+    if (claimed) return renewing(work, claimed);
     const { file, isOpen } = await read(async ({ store }) => ({
       file: await store.files.byId(id),
       isOpen: (await store.uploads.find(id)) !== undefined,
@@ -43,7 +40,7 @@ export async function claimUpload(work: MultiStepContext, id: string): Promise<C
     if (file) return { file };
     if (!isOpen) throw fail('UPLOAD_TOKEN_EXPIRED', {});
     if (waited >= TIMEOUT_MS) throw fail('FILE_BEING_CONFIRMED', { retryAfterSeconds: 5 });
-    await sleep(LOOK_MS, undefined, { signal });
+    await sleep(POLL_MS, undefined, { signal });
   }
 }
 
@@ -55,13 +52,13 @@ function renewing(
   const over = new AbortController();
   const renewed = (async () => {
     for (;;) {
-      await sleep(AGAIN_MS, undefined, { signal: over.signal });
+      await sleep(RENEW_MS, undefined, { signal: over.signal });
       const next = clock.now() + CLAIM_MS;
       const held = await upkeep(({ store }) => store.uploads.renew(upload.id, until, next)).catch((error: unknown) => {
         log.warn({ err: error, fileId: upload.id }, 'the claim on an upload was not renewed this time');
         return undefined;
       });
-      // Once it is another's it stays that: who had it learns of it when he is to end it.
+      // Another claim has taken over: this one learns of it when it finishes the upload.
       if (held === false) return;
       if (held) until = next;
     }
@@ -79,7 +76,7 @@ function renewing(
     settled,
     async release() {
       const held = await settled();
-      // Whom it was taken over from may not have ended yet.
+      // The earlier holder may still be running.
       await upkeep(({ store }) => store.uploads.release(upload.id, held, { isClean: !tookOver }));
     },
   };

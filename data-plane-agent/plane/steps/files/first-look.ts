@@ -9,9 +9,9 @@ import { OneReading } from '../../files/one-reading.js';
 import type { FileServices } from '../../files/services.js';
 import type { MultiStepContext } from '../operation-context.js';
 import { SCAN_LEASE_MS } from './record-scan.js';
-import { couldNot, GONE, scanBranch, type Bytes } from './scan-object.js';
+import { scanError, BYTES_MISSING, scanBranch, type Bytes } from './scan-object.js';
 
-/** So long a confirmation waits for the scanner; then the scan goes on without it. */
+/** How long a confirmation waits for the scanner; the scan then continues in the background. */
 const INLINE_SCAN_MS = 5_000;
 
 interface Scanned {
@@ -19,17 +19,14 @@ interface Scanned {
   readonly signatures: string | null;
 }
 
-/** `rest`: what the scan comes to, when it takes longer than whoever confirms waits for it. */
+/** `rest`: the result of a scan that takes longer than the confirmation waits. */
 export type FirstScan =
   'skipped' | ({ readonly isOver: true } & Scanned) | { readonly isOver: false; readonly rest: Promise<Scanned> };
 
-/** `reason`: why the bytes are not what they are said to be. Then no scanner has looked at them. */
+/** `reason`: why the content contradicts its declared type. It was then not scanned. */
 export type FirstLook = { readonly reason: string } | { readonly sha256: string; readonly scan: FirstScan };
 
-/**
- * One reading of a stored object, for its hash, for the check of its content type, for the look into an archive and for
- * the scanner.
- */
+/** Reads a stored object once for its hash, the content type check, the archive check and the scanner. */
 export async function firstLook(
   { files, signal }: Pick<MultiStepContext, 'files' | 'signal'>,
   bytes: Bytes,
@@ -43,7 +40,7 @@ export async function firstLook(
   if (!content) throw fail('FILE_NOT_UPLOADED', {});
   const hash = createHash('sha256');
   const check = contentCheck(contentType);
-  const reading = new OneReading(toTheEnd(content), (piece) => {
+  const reading = new OneReading(storeStream(content), (piece) => {
     hash.update(piece);
     check.write(piece);
   });
@@ -51,12 +48,12 @@ export async function firstLook(
   try {
     await reading.run();
   } catch (error) {
-    scan?.decide(couldNot(error));
+    scan?.decide(scanError(error));
     throw error;
   }
   const reason = check.end();
   if (reason !== undefined) {
-    scan?.decide(NOT_LOOKED_AT);
+    scan?.decide(NOT_SCANNED);
     return { reason };
   }
   const sha256 = hash.digest('hex');
@@ -65,24 +62,24 @@ export async function firstLook(
       sha256,
       scan: sizeBytes === 0 ? { isOver: true, signatures: null, finding: { status: 'clean' } } : 'skipped',
     };
-  scan.decide(await unlessSame(files, bytes, sha256));
+  scan.decide(await versionFault(files, bytes, sha256));
   return { sha256, scan: await inTime(scan, signal) };
 }
 
-const NOT_LOOKED_AT: Finding = { status: 'error', reason: 'It is not what it is said to be.', isFinal: true };
+const NOT_SCANNED: Finding = { status: 'error', reason: 'The content contradicts its declared type.', isFinal: true };
 
-interface Begun {
+interface RunningScan {
   readonly rest: Promise<Scanned>;
-  /** What is found without the scanner's word, once all has been read; `undefined`: the scanner has the word. */
+  /** Called once all bytes are read: a finding replaces the scanner's result; `undefined` lets the scanner decide. */
   decide(finding: Finding | undefined): void;
-  /** For how long the reading has waited for the scanner. */
+  /** How long the reading has waited for the scanner. */
   waitedMs(): number;
 }
 
-function beginScan(files: FileServices, bytes: Bytes, reading: OneReading): Begun {
+function beginScan(files: FileServices, bytes: Bytes, reading: OneReading): RunningScan {
   const scanner = reading.branch({ timeoutMs: INLINE_SCAN_MS });
   const { promise: instead, resolve: decide } = Promise.withResolvers<Finding | undefined>();
-  // Asked first: with signatures that come while it is scanned it is scanned again.
+  // Read first: with signatures loaded during the scan, the file is scanned again.
   const version = files.scanner.version();
   const finding = scanBranch({
     files,
@@ -97,27 +94,27 @@ function beginScan(files: FileServices, bytes: Bytes, reading: OneReading): Begu
     signatures: is?.signatures ?? null,
     finding: found,
   }));
-  rest.catch(() => undefined); // where the bytes are refused, nobody asks what the scan came to
+  rest.catch(() => undefined); // refused content leaves it unobserved
   return { rest, decide, waitedMs: () => scanner.waitedMs };
 }
 
-/** The scan holds of one version of the bytes. A store whose entity tags are the hash has just told. */
-async function unlessSame(
+/** The scan is valid for one version of the bytes. Where entity tags are SHA-256 hashes, no request is needed. */
+async function versionFault(
   { objects }: FileServices,
   { objectKey, etag }: Bytes,
   sha256: string,
 ): Promise<Finding | undefined> {
   if (etag === sha256) return undefined;
   try {
-    return (await objects.head(objectKey))?.etag === etag ? undefined : GONE;
+    return (await objects.head(objectKey))?.etag === etag ? undefined : BYTES_MISSING;
   } catch (error) {
-    return couldNot(error);
+    return scanError(error);
   }
 }
 
-async function inTime({ rest, waitedMs }: Begun, signal: AbortSignal): Promise<FirstScan> {
+async function inTime({ rest, waitedMs }: RunningScan, signal: AbortSignal): Promise<FirstScan> {
   const settled = new AbortController();
-  // The wait that is called off is one that nobody needs any more.
+  // Aborting the wait is expected.
   const over = sleep(Math.max(0, INLINE_SCAN_MS - waitedMs()), undefined, {
     signal: AbortSignal.any([settled.signal, signal]),
   }).catch(() => undefined);
@@ -127,13 +124,15 @@ async function inTime({ rest, waitedMs }: Begun, signal: AbortSignal): Promise<F
   return found ? { isOver: true, ...found } : { isOver: false, rest };
 }
 
-/** What breaks off on the way, or takes too long, is the store's failure. */
-async function* toTheEnd(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** Reports an interrupted or slow stream as a failure of the store. */
+async function* storeStream(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield* content;
   } catch (error) {
     throw error instanceof ObjectStoreError
       ? error
-      : new ObjectStoreError('unavailable', 'the object store broke off in the middle of a file', { cause: error });
+      : new ObjectStoreError('unavailable', 'the object store ended the stream in the middle of a file', {
+          cause: error,
+        });
   }
 }

@@ -9,11 +9,11 @@ import { fileKey, fileKeyAgain, uploadKey, type StoredObject } from '../../files
 import type { MultiStepContext } from '../operation-context.js';
 import type { Claim } from './claim-upload.js';
 import { firstLook } from './first-look.js';
-import { quarantined, recordScan, SCAN_LEASE_MS, tell } from './record-scan.js';
+import { quarantined, recordScan, SCAN_LEASE_MS, enqueueInfected } from './record-scan.js';
 
 /**
- * Brings an upload to its final key and looks at it there: the URL of the upload stays good for a while, and what is
- * put to it meanwhile is not what was looked at. Broken off anywhere and begun again it comes to the same.
+ * Copies an upload to its final key and checks it there, because the upload URL can still be written to. A retry after
+ * an interruption at any point has the same result.
  */
 export async function ingestUpload(work: MultiStepContext, call: Call, claim: Claim): Promise<FileRecord> {
   const { upload } = claim;
@@ -22,7 +22,7 @@ export async function ingestUpload(work: MultiStepContext, call: Call, claim: Cl
     clock,
   } = work;
   const from = uploadKey(call.tenantId, upload.id);
-  const object = await moved(work, call, { claim, from });
+  const object = await copied(work, call, { claim, from });
   const bytes = { objectKey: object.key, etag: object.etag, sizeBytes: object.sizeBytes };
   const { contentType } = upload;
   const look = await firstLook(work, bytes, contentType);
@@ -63,17 +63,17 @@ export async function ingestUpload(work: MultiStepContext, call: Call, claim: Cl
   const answer = await work.conclude(async (context) => {
     const before = await context.store.files.byId(id);
     if (before) return fileAnswer(before);
-    // One that took longer than its claim holds may no longer know what lies under the key.
+    // An expired claim no longer guarantees what is stored under the key.
     if (!(await context.store.uploads.finish(id, until))) throw fail('FILE_BEING_CONFIRMED', { retryAfterSeconds: 5 });
     await context.store.files.insert(row);
-    if (isInfected) tell(context, row);
+    if (isInfected) enqueueInfected(context, row);
     isMine = true;
     return fileAnswer(row);
   });
 
   work.afterwards(async () => {
     if (!isMine) return removeOther(work, id, object.key);
-    // One that fails leaves the others done: the sweep finds what stays.
+    // Independent of each other; the sweep removes what is left after a failure.
     await Promise.all([
       objects.remove(from),
       isInfected && objects.remove(object.key),
@@ -85,14 +85,14 @@ export async function ingestUpload(work: MultiStepContext, call: Call, claim: Cl
   return answer;
 }
 
-/** The copy of a confirmation that came too late: another has made the file, of a copy of its own. */
+/** Removes the copy of a confirmation that came too late: another has already made the file. */
 async function removeOther({ files: { objects }, read }: MultiStepContext, id: string, key: string): Promise<void> {
   const file = await read(({ store }) => store.files.byId(id));
   if (file && file.objectKey !== key) await objects.remove(key);
 }
 
-/** Copies what was uploaded out of the clients' reach. */
-async function moved(
+/** Copies the upload to a key that clients cannot write to. */
+async function copied(
   { files: { objects } }: MultiStepContext,
   { tenantId }: Call,
   {
@@ -103,15 +103,15 @@ async function moved(
     from,
   }: { readonly claim: Claim; readonly from: string },
 ): Promise<StoredObject> {
-  const there = await objects.head(from);
-  if (!there) throw fail('FILE_NOT_UPLOADED', {});
-  if (there.sizeBytes !== sizeBytes) {
+  const uploaded = await objects.head(from);
+  if (!uploaded) throw fail('FILE_NOT_UPLOADED', {});
+  if (uploaded.sizeBytes !== sizeBytes) {
     await objects.remove(from);
-    throw fail('FILE_SIZE_MISMATCH', { announcedBytes: sizeBytes, uploadedBytes: there.sizeBytes });
+    throw fail('FILE_SIZE_MISMATCH', { announcedBytes: sizeBytes, uploadedBytes: uploaded.sizeBytes });
   }
   const key = fileKey(tenantId, id, iso(createdAt));
-  const object = await objects.copy(from, tookOver ? fileKeyAgain(key, claimedUntil) : key, there.etag);
-  // It is being put anew: whoever does that confirms it when it is there.
+  const object = await objects.copy(from, tookOver ? fileKeyAgain(key, claimedUntil) : key, uploaded.etag);
+  // It is being overwritten: that upload must be confirmed again.
   if (!object) throw fail('FILE_NOT_UPLOADED', {});
   return object;
 }

@@ -4,16 +4,10 @@ import { quarantineKey } from '../../files/objects/object-store.js';
 import type { Call } from '../../contract/call.js';
 import type { OperationContext, MultiStepContext } from '../operation-context.js';
 
-/**
- * How long a scan may take before somebody else begins it again: longer than the scanner's own deadline for the largest
- * file.
- */
+/** How long a scan may take before it is started again. Longer than the scanner's timeout for the largest file. */
 export const SCAN_LEASE_MS = 10 * 60_000;
 
-/**
- * Writes what a scan of a stored file came to: from then on an infected one is given to nobody, whether or not the
- * store lets it be moved.
- */
+/** Writes the result of a scan. An infected file can no longer be downloaded, even if the store fails to move it. */
 export async function recordScan(
   work: MultiStepContext,
   call: Call,
@@ -25,7 +19,7 @@ export async function recordScan(
 ): Promise<void> {
   const isInfected = await work.write(async (context) => {
     const now = await context.store.files.byId(row.id, { forUpdate: true });
-    // Whoever had it longer than the lease has lost it to another.
+    // The lease expired and another scan has taken over.
     if (!now || now.etag !== row.etag || now.scanStatus === 'infected') return false;
     const after = {
       ...now,
@@ -33,15 +27,13 @@ export async function recordScan(
       updatedAt: work.clock.now(),
     };
     await context.store.files.update(now, after);
-    if (finding.status === 'infected') tell(context, after);
+    if (finding.status === 'infected') enqueueInfected(context, after);
     return finding.status === 'infected';
   });
   if (isInfected) await moveToQuarantine(work, call, row);
 }
 
-/**
- * Takes the bytes of an infected file out of everybody's reach. Where the store refuses, the sweep comes back to it.
- */
+/** Moves the bytes of an infected file to the quarantine. If the store fails, the sweep tries again. */
 export async function moveToQuarantine(work: MultiStepContext, call: Call, row: FileRow): Promise<void> {
   const moved = await quarantined(work, call, row);
   await work.write(async ({ store, clock }) => {
@@ -52,7 +44,7 @@ export async function moveToQuarantine(work: MultiStepContext, call: Call, row: 
   await work.files.objects.remove(row.objectKey);
 }
 
-/** Copies the bytes to the quarantine. When the store no longer has them there is nothing to keep. */
+/** Copies the bytes to the quarantine. Returns an empty key if the store no longer has them. */
 export async function quarantined(
   { files: { objects } }: MultiStepContext,
   { tenantId }: Call,
@@ -62,7 +54,7 @@ export async function quarantined(
   return copy ? { objectKey: copy.key, etag: copy.etag } : { objectKey: '', etag: '' };
 }
 
-/** The uploader and the tenant's default channel are told, once there is somebody who sends. */
-export function tell({ recorder }: OperationContext, { id }: FileRow): void {
+/** Enqueues the notification of the uploader and of the tenant's default channel. */
+export function enqueueInfected({ recorder }: OperationContext, { id }: FileRow): void {
   recorder.enqueue('file.infected', { fileId: id });
 }

@@ -9,55 +9,58 @@ import type { FileServices } from '../../files/services.js';
 
 export type Bytes = Pick<FileRow, 'objectKey' | 'etag' | 'sizeBytes'>;
 
-/** What the store no longer has, or has other bytes of. */
-export const GONE: Finding = { status: 'error', reason: 'The store no longer has these bytes.', isFinal: true };
+/** The object is missing, or has other bytes. */
+export const BYTES_MISSING: Finding = {
+  status: 'error',
+  reason: 'The object store no longer has these bytes.',
+  isFinal: true,
+};
 
 /**
- * Looks for malware in the bytes of a file, as `scanBranch` does. Never rejects: what cannot be looked at is an
- * `error`. Aborting the signal makes it one too.
+ * Scans a stored file for malware, as `scanBranch` does. Never rejects: failures and an aborted signal result in
+ * `error`.
  */
 export async function scanObject(files: FileServices, bytes: Bytes, signal: AbortSignal): Promise<Finding> {
   const { objectKey, etag, sizeBytes } = bytes;
   if (sizeBytes === 0) return { status: 'clean' };
   let content: Readable | undefined;
   try {
-    const there = await files.objects.head(objectKey);
-    content = there?.etag === etag ? await files.objects.read(objectKey, { sizeBytes, signal }) : undefined;
-    if (!content) return GONE;
+    const stored = await files.objects.head(objectKey);
+    content = stored?.etag === etag ? await files.objects.read(objectKey, { sizeBytes, signal }) : undefined;
+    if (!content) return BYTES_MISSING;
     const reading = new OneReading(content as AsyncIterable<Buffer>);
     const scan = scanBranch({ files, bytes, reading, scanner: reading.branch(), signal });
-    // A reading that breaks off is the scan's failure, which the scan tells.
+    // The scan reports an interrupted reading.
     await reading.run().catch(() => undefined);
     return await scan;
   } catch (error) {
-    return couldNot(error, signal);
+    return scanError(error, signal);
   } finally {
-    if (content) await ended(content);
+    if (content) await closed(content);
   }
 }
 
 export interface ScanOfReading {
   readonly files: FileServices;
   readonly bytes: Bytes;
-  /** Not yet begun. */
+  /** Not yet started. */
   readonly reading: OneReading;
-  /** What the scanner reads. When the reading left it behind, it reads the rest from the store by itself. */
+  /** The scanner's input. If it falls behind the reading, the rest is read from the store again. */
   readonly scanner: Branch;
   readonly signal: AbortSignal;
-  /** Before the scanner is asked. */
+  /** Awaited before the scanner is called. */
   readonly ready?: Promise<unknown>;
   /**
-   * Once all has been read: what is found without a scanner's word. Until it is settled the scanner does not have the
-   * end. Does not reject.
+   * Resolves once all is read; a finding replaces the scanner's result. Until then the scanner does not get the end of
+   * the content. Must not reject.
    */
   readonly instead?: Promise<Finding | undefined>;
 }
 
 /**
- * Looks for malware in what is read. It is unpacked here as well, if it is an archive: a scanner answers OK to some
- * that go beyond its limits, and what it finds counts all the same. It begins to look when it has the end, which it is
- * only given of what is to be looked at: a bomb would keep it busy for long, and it would not see through it either.
- * Never rejects.
+ * Scans content for malware while it is read. Archives are also unpacked here, since a scanner answers OK for some that
+ * exceed its limits; malware it does find counts. The scanner starts at the end of the content, which is withheld from
+ * decompression bombs: they would keep it busy without result. Never rejects.
  */
 export async function scanBranch({
   files,
@@ -71,11 +74,11 @@ export async function scanBranch({
   const { sizeBytes } = bytes;
   const archive = archiveFault(reading.branch().content as AsyncIterable<Buffer>);
   const known = archive.then(
-    async (fault) => (await instead) ?? (fault === UNPACKS_TO_TOO_MUCH ? unseen(fault) : undefined),
+    async (fault) => (await instead) ?? (fault === UNPACKS_TO_TOO_MUCH ? uninspectable(fault) : undefined),
   );
-  known.catch(() => undefined); // told by the archive, which is waited for below
+  known.catch(() => undefined); // the rejection of `archive` is handled below
   const content = Readable.from(forScanner(files, bytes, { scanner, signal, known }), { objectMode: false });
-  // Also when it was ended before it was begun.
+  // Also if it is closed before its first read.
   content.once('close', () => void scanner.content.destroy());
   try {
     await ready;
@@ -85,18 +88,18 @@ export async function scanBranch({
     if (found) return found;
     const verdict = await scan;
     if (verdict.status === 'infected') return verdict;
-    if (fault !== undefined) return unseen(fault);
+    if (fault !== undefined) return uninspectable(fault);
     return verdict.status === 'error' ? { ...verdict, isFinal: verdict.isFinal ?? false } : verdict;
   } catch (error) {
-    return couldNot(error, signal);
+    return scanError(error, signal);
   } finally {
-    await ended(content);
+    await closed(content);
   }
 }
 
-const unseen = (fault: string): Finding => ({
+const uninspectable = (fault: string): Finding => ({
   status: 'error',
-  reason: `It cannot be looked into: the archive ${fault}.`,
+  reason: `The archive ${fault}: its content cannot be checked.`,
   isFinal: true,
 });
 
@@ -118,7 +121,7 @@ async function* forScanner(
   }
   if (scanner.isLeftBehind) {
     const again = await objects.read(objectKey, { sizeBytes, signal });
-    if (!again) throw new ObjectStoreError('unavailable', 'the store no longer has these bytes');
+    if (!again) throw new ObjectStoreError('unavailable', 'the object store no longer has these bytes');
     let passed = 0;
     for await (const piece of again as AsyncIterable<Buffer>) {
       const left = piece.subarray(Math.max(0, taken - passed));
@@ -127,18 +130,18 @@ async function* forScanner(
     }
   }
   const found = await known;
-  if (found) throw new Error('it is not scanned');
+  if (found) throw new Error('the scan is not needed');
 }
 
-export function couldNot(error: unknown, signal?: AbortSignal): Finding {
+export function scanError(error: unknown, signal?: AbortSignal): Finding {
   if (signal?.aborted === true) return { status: 'error', reason: 'The scan took too long.', isFinal: false };
   if (error instanceof ObjectStoreError)
-    return { status: 'error', reason: 'The object store was out of reach.', isFinal: false };
-  return { status: 'error', reason: 'The bytes could not be read to their end.', isFinal: false };
+    return { status: 'error', reason: 'The object store was unavailable.', isFinal: false };
+  return { status: 'error', reason: 'The file could not be read completely.', isFinal: false };
 }
 
-/** A reading that broke off leaves nothing open. */
-async function ended(content: Readable): Promise<void> {
+/** Closes the stream after an interrupted reading. */
+async function closed(content: Readable): Promise<void> {
   content.destroy();
-  await finished(content).catch(() => undefined); // that it was broken off is what we did
+  await finished(content).catch(() => undefined); // destroyed above
 }

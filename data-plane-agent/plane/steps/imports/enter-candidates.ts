@@ -23,7 +23,7 @@ export interface EnteredImport {
   readonly rejected: Rejected;
 }
 
-/** Enters what can be entered, each contract by itself, and tells of the others why not. */
+/** Enters each valid contract and reports why the others were refused. */
 export async function enterCandidates(
   context: OperationContext,
   call: Call,
@@ -34,13 +34,13 @@ export async function enterCandidates(
 ): Promise<EnteredImport> {
   const { store } = context;
   await store.closings.hold(new Set(checked.flatMap(({ result }) => (result.ok ? [result.input.subjectId] : []))));
-  await store.lifecycle.ensureShipped(); // not within a contract's own savepoint, which may be undone
-  const entering: Entering = { members: people.members, turn: yielding(context.signal), entered: [] };
+  await store.lifecycle.ensureShipped(); // outside the savepoints, which may be rolled back
+  const entering: Entering = { members: people.members, yieldIfDue: yielding(context.signal), entered: [] };
   const outcomes: Outcome[] = [];
-  for (let at = 0; at < checked.length; at += TOGETHER)
-    outcomes.push(...(await enterSome(context, call, { checked: checked.slice(at, at + TOGETHER), entering })));
+  for (let at = 0; at < checked.length; at += PER_SAVEPOINT)
+    outcomes.push(...(await enterSome(context, call, { checked: checked.slice(at, at + PER_SAVEPOINT), entering })));
   for (const row of entering.entered) {
-    await entering.turn();
+    await entering.yieldIfDue();
     await store.contracts.index(row);
   }
   const failed = outcomes.filter(({ entered }) => entered === null).map(({ candidate }) => candidate);
@@ -53,12 +53,12 @@ export async function enterCandidates(
   };
 }
 
-/** How many other lines a row's warning names: there may be five thousand rows. */
+/** Other lines that a row's warning names, since there may be five thousand rows. */
 const NAMED_LINES = 10;
 
 /**
- * What deserves a look of the lines of each row, by its number. All are in by now: of two rows that name one bank
- * transfer each is told.
+ * Warnings by row number. All lines are entered by now, so that both of two rows with one bank transfer are warned
+ * about.
  */
 async function warningsOf(context: OperationContext, outcomes: readonly Outcome[]): Promise<Map<number, Warning[]>> {
   const lines = outcomes.flatMap(({ candidate, entered }) =>
@@ -73,31 +73,31 @@ async function warningsOf(context: OperationContext, outcomes: readonly Outcome[
     NAMED_LINES,
   );
   const byRow = Map.groupBy(lines, ({ row }) => row);
-  const told = await mapYielding([...byRow], ([row, own]): [number, Warning[]] => [
+  const warned = await mapYielding([...byRow], ([row, own]): [number, Warning[]] => [
     row,
     lineWarnings(
       own.map(({ line }) => line),
       own.flatMap(({ line }) => shared.get(line.id) ?? []).slice(0, NAMED_LINES),
     ),
   ]);
-  return new Map(told.filter(([, warnings]) => warnings.length > 0));
+  return new Map(warned.filter(([, warnings]) => warnings.length > 0));
 }
 
 interface Entering {
   readonly members: ImportInput['people']['members'];
-  /** Lets others go first, now and then. */
-  readonly turn: () => Promise<void>;
-  /** Contracts that no search finds yet. */
+  /** Yields to the event loop from time to time. */
+  readonly yieldIfDue: () => Promise<void>;
+  /** Contracts that are not yet indexed for search. */
   readonly entered: ContractRow[];
 }
 
 /**
- * Contracts that share a savepoint as long as all is well. Each could have its own, but in a long transaction SQLite is
- * the slower to end one the more pages the transaction has changed, and takes a quarter of an import's time for it.
+ * Contracts per savepoint, as long as none fails. In a long transaction the cost of ending a savepoint in SQLite grows
+ * with the pages changed: one per contract takes a quarter of an import's time.
  */
-const TOGETHER = 25;
+const PER_SAVEPOINT = 25;
 
-/** Together, if all of them can be entered; else each by itself. */
+/** Enters contracts in one savepoint or, if one is refused, each in its own. */
 async function enterSome(
   context: OperationContext,
   call: Call,
@@ -107,12 +107,12 @@ async function enterSome(
     { candidate, result }: PreparedImport['checked'][number],
     enter: (input: ContractInput) => Promise<Entered>,
   ): Promise<Outcome> => {
-    await entering.turn();
+    await entering.yieldIfDue();
     if (!result.ok) return refused(candidate, result.problems);
     const { row, lines } = await enter(result.input);
     return { candidate, entered: { contractId: row.id, contractNo: row.contractNo, lines }, problems: [] };
   };
-  const already = entering.entered.length;
+  const enteredBefore = entering.entered.length;
   const enter = async (input: ContractInput): Promise<Entered> => {
     const entered = await enterContract(context, call, {
       input,
@@ -124,12 +124,12 @@ async function enterSome(
     return entered;
   };
   try {
-    return await context.savepoint(() => inTurn(checked, (one) => attempt(one, enter)));
+    return await context.savepoint(() => oneByOne(checked, (one) => attempt(one, enter)));
   } catch (error) {
     if (!isFailure(error)) throw error;
-    entering.entered.length = already;
+    entering.entered.length = enteredBefore;
   }
-  return inTurn(checked, (one) =>
+  return oneByOne(checked, (one) =>
     attempt(one, (input) => context.savepoint(() => enter(input))).catch(async (error: unknown) => {
       if (isFailure(error)) return refused(one.candidate, await problemsOf(error, one.candidate));
       throw error;
@@ -137,7 +137,7 @@ async function enterSome(
   );
 }
 
-async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+async function oneByOne<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (const item of items) results.push(await work(item));
   return results;

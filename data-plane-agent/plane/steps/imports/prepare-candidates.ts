@@ -11,7 +11,7 @@ import { matchHeader } from '../../domain/sheet/headers.js';
 import type { OperationContext } from '../operation-context.js';
 import type { FieldRow } from '../../tables/fields.js';
 
-/** An import as far as it can be worked out before anything is entered. */
+/** The part of an import that is computed before anything is entered. */
 export interface PreparedImport {
   readonly checked: readonly { readonly candidate: Candidate; readonly result: CheckedCandidate }[];
   readonly blank: readonly number[];
@@ -20,8 +20,8 @@ export interface PreparedImport {
 }
 
 /**
- * Reads the cells and checks what can be checked of each contract by itself. That is done before the transaction, in
- * which others wait: a custom field or a template that goes away in between is refused when the contract is entered.
+ * Parses the cells and checks each contract on its own. This runs before the transaction, to keep that short: fields
+ * and templates that disappear in between are refused when the contract is entered.
  */
 export async function prepareCandidates(
   { store, signal }: OperationContext,
@@ -31,10 +31,10 @@ export async function prepareCandidates(
   const fields = await store.fields.visible();
   const directory = directoryOf(input, (await store.lifecycle.all()).templates);
   const { candidates, ...read } = await readInput(call, input, { fields, signal });
-  const turn = yielding(signal);
+  const yieldIfDue = yielding(signal);
   const checked: PreparedImport['checked'][number][] = [];
   for (const candidate of withDuplicates(candidates)) {
-    await turn();
+    await yieldIfDue();
     checked.push({ candidate, result: await checkCandidate(candidate, { directory, rights: call.rights }) });
   }
   return { checked, blank: input.sheet?.blank ?? [], ...read };

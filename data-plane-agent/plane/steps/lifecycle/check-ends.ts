@@ -2,7 +2,7 @@ import { fail, invalid } from '../../../base/failures.js';
 import { endIssues } from '../../domain/lifecycle/moves.js';
 import type { StageRow, TransitionRow } from '../../tables/lifecycle.js';
 
-/** A transition leads from one stage of its template to another. */
+/** Checks that a transition leads from one stage of its template to another. */
 export function checkEnds(
   transition: Pick<TransitionRow, 'fromStageCode' | 'toStageCode'>,
   stages: readonly StageRow[],

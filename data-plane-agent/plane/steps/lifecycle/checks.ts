@@ -8,13 +8,13 @@ import type { TemplateRow } from '../../tables/lifecycle.js';
 
 type WithStore = Pick<OperationContext, 'store'>;
 
-/** Opens the tenant's configuration for a change: it is there, and nobody else changes it meanwhile. */
+/** Locks the tenant's lifecycle configuration for a change, after adding the shipped defaults if needed. */
 export async function openConfig({ store }: WithStore): Promise<void> {
   await store.lifecycle.ensureShipped();
   await store.lifecycleConfig.hold();
 }
 
-/** A template of the tenant, by its id in the path. */
+/** The tenant's template with the id from the path. Throws NOT_FOUND. */
 export async function foundTemplate({ store }: WithStore, id: string): Promise<TemplateRow> {
   const template = isId(id)
     ? (await store.lifecycleConfig.templates()).find((candidate) => candidate.id === id)
@@ -37,8 +37,8 @@ export function checkRoom(rows: readonly unknown[], limit: number): void {
 }
 
 /**
- * Refuses what cannot be an id at all, and a channel that is being removed; another is not removed before this is
- * written. Whether there is such a channel or member is known to the control plane, which has asked before.
+ * Refuses malformed ids, and a channel that is being deleted; the check also blocks its deletion until the transaction
+ * ends. The control plane has already checked that the channel and the member exist.
  */
 export async function checkEffects({ store }: WithStore, effects: Effects | null | undefined): Promise<void> {
   const named = {
@@ -52,7 +52,7 @@ export async function checkEffects({ store }: WithStore, effects: Effects | null
     throw fail('REFERENCE_INVALID', { field: 'effects.notifyChannelId', value: channelId });
 }
 
-/** Custom fields that conditions ask for must be there, and not archived. */
+/** Custom fields in conditions must exist and not be archived. */
 export async function checkCustomFields(
   { store }: WithStore,
   path: string,
@@ -61,11 +61,11 @@ export async function checkCustomFields(
   const named = customFieldsOf(path, conditions ?? {});
   if (named.length === 0) return;
   const live = new Set((await store.fields.all()).filter(({ archived }) => !archived).map(({ id }) => id));
-  const dangling = named.find(({ id }) => !live.has(id));
-  if (dangling) throw fail('REFERENCE_INVALID', { field: dangling.field, value: dangling.value });
+  const missing = named.find(({ id }) => !live.has(id));
+  if (missing) throw fail('REFERENCE_INVALID', { field: missing.field, value: missing.value });
 }
 
-/** A type's template must be there. */
+/** A type's template must exist. */
 export async function checkTypeTemplate(
   context: WithStore,
   { defaultTemplateId }: Pick<ContractTypeRow, 'defaultTemplateId'>,
@@ -75,8 +75,8 @@ export async function checkTypeTemplate(
 }
 
 /**
- * A type's template must have a stage, and its reminder rule name one of them. Of a template that is not there nothing
- * can be said: `checkTypeTemplate` refuses it.
+ * A type's template must have a stage, and its reminder rule must name one of its stages. A missing template is refused
+ * by `checkTypeTemplate`.
  */
 export async function checkTypeRules(
   { store }: WithStore,
@@ -97,8 +97,8 @@ export async function checkTypeRules(
 const hasTemplate = async ({ store }: WithStore, templateId: string): Promise<boolean> =>
   (await store.lifecycleConfig.templates()).some(({ id }) => id === templateId);
 
-/** The one record of a list that was made from one. */
+/** The only record of a list. */
 export function only<R>([record]: readonly R[]): R {
-  if (record === undefined) throw new Error('one record was written, and none came back');
+  if (record === undefined) throw new Error('no record was returned for the one written');
   return record;
 }

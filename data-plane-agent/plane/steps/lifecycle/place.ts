@@ -7,10 +7,7 @@ import type { OperationContext } from '../operation-context.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { StageRow } from '../../tables/lifecycle.js';
 
-/**
- * The contract's type and the stage at which it begins: later stages than review are for those who administer the
- * workflow.
- */
+/** The type and first stage of a new contract. Stages later than review need the `admin` control. */
 export async function placeInLifecycle(
   { store }: Pick<OperationContext, 'store'>,
   call: Call,
@@ -18,16 +15,18 @@ export async function placeInLifecycle(
 ): Promise<{ type: ContractRow['type']; stage: StageRow }> {
   await store.lifecycle.ensureShipped();
   await store.lifecycle.hold();
-  const typed = input.typeCode ? await store.lifecycle.type(input.typeCode) : undefined;
-  if (input.typeCode && !typed?.enabled) throw fail('REFERENCE_INVALID', { field: 'typeCode', value: input.typeCode });
-  const stage = await firstStage(store, input, typed?.defaultTemplateId ?? null);
+  const contractType = input.typeCode ? await store.lifecycle.type(input.typeCode) : undefined;
+  if (input.typeCode && !contractType?.enabled)
+    throw fail('REFERENCE_INVALID', { field: 'typeCode', value: input.typeCode });
+  const stage = await firstStage(store, input, contractType?.defaultTemplateId ?? null);
   if (!isEarlyStage(stage.category) && !holds(controlAt(call.controls, stage), 'admin'))
     throw fail('WORKFLOW_CONTROL_REQUIRED', { control: 'admin', stage: stage.code });
-  const category = typed?.category === 'sale' || typed?.category === 'lease' ? typed.category : 'sale';
+  const category =
+    contractType?.category === 'sale' || contractType?.category === 'lease' ? contractType.category : 'sale';
   return { type: input.type ?? category, stage };
 }
 
-/** The stage that is named, or the first of the category that is named, or the template's first. */
+/** The named stage, or the first of the named category, or the first of the template. */
 async function firstStage(
   store: OperationContext['store'],
   { lifecycleTemplateId, lifecycleStageCode, workflowStage }: ContractInput,
@@ -36,7 +35,7 @@ async function firstStage(
   const templateId = lifecycleTemplateId ?? typeTemplateId ?? (await store.lifecycle.defaultTemplate()).id;
   const stages = isId(templateId) ? await store.lifecycle.stages(templateId) : [];
   const [first] = stages;
-  // A template without a stage has no place for a contract yet.
+  // Contracts need a stage to start in.
   if (!first) throw fail('REFERENCE_INVALID', { field: 'lifecycleTemplateId', value: templateId });
   const named = lifecycleStageCode ? stages.find(({ code }) => code === lifecycleStageCode) : undefined;
   if (lifecycleStageCode && !named)

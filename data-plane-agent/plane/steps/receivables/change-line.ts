@@ -11,7 +11,7 @@ import type { ContractRow } from '../../tables/contracts.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 import { receiptHistory } from './receipt-history.js';
 
-/** A contract that nobody else can change until the transaction ends, and its live lines as they are now. */
+/** A contract locked until the transaction ends, with its live lines. */
 export interface HeldContract {
   readonly contract: ContractRow;
   readonly lines: readonly LineRow[];
@@ -19,8 +19,8 @@ export interface HeldContract {
 }
 
 /**
- * Holds a contract before one of its lines is read: what it keeps of its lines is computed from all of them, so two
- * changes of different lines must not pass each other.
+ * Locks a contract before one of its lines is read: its totals are computed from all lines, so that changes of
+ * different lines must not interleave.
  */
 export async function holdContract(
   { store, clock }: OperationContext,
@@ -43,13 +43,13 @@ export async function holdContract(
 interface LineChange {
   readonly paymentId: string;
   readonly files?: Pick<PaymentLinePatch, 'proof' | 'invoiceAttachment'>;
-  /** The line as it should be. May refuse, and must not write. */
+  /** The line as it should be. May throw, and must not write. */
   to(line: LineRow, held: HeldContract): LineRow | Promise<LineRow>;
 }
 
 /**
- * Changes one line, and in the same transaction its receipt history and what the contract keeps of its lines. A change
- * that leaves the line as it was writes nothing.
+ * Changes one line, its receipt history and the contract's totals in one transaction. A change without effect writes
+ * nothing.
  */
 export async function changeLine(
   operationContext: OperationContext,
@@ -62,7 +62,7 @@ export async function changeLine(
   const held = await holdContract(operationContext, call, contractId);
   const { contract, context } = held;
   const before = held.lines.find(({ id }) => id === paymentId);
-  if (!before) throw fail('NOT_FOUND', {}); // removed while we waited for the contract
+  if (!before) throw fail('NOT_FOUND', {}); // deleted while this waited for the lock
   const asked = await to(before, held);
   const {
     lines: [line = asked],
@@ -85,7 +85,7 @@ export async function changeLine(
   return { line, contract: await writeAggregates(operationContext, call, { contract, lines, context }) };
 }
 
-/** Writes what the contract keeps of its lines; its version moves, also when the sums stayed as they were. */
+/** Writes the contract's totals of its lines, and increments its version even if they are unchanged. */
 export const writeAggregates = (
   { store }: OperationContext,
   call: Call,

@@ -1,7 +1,7 @@
 import type { PaymentLinePatch } from '../../contract/records/lines.js';
 import type { Store } from '../../store/store.js';
 
-/** Refuses file references of a line that do not exist. `path` begins their names. */
+/** Refuses references of a line to missing files. `path` is the prefix of their names. */
 export async function checkLineFiles(
   store: Store,
   line: Pick<PaymentLinePatch, 'proof' | 'invoiceAttachment'>,

@@ -9,7 +9,7 @@ import type { OperationContext } from '../operation-context.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 
-/** A line before and after; `null` before when it is new. `path` begins the names of its fields. */
+/** A line before and after a change; `before` is `null` for a new line. `path` is the prefix of its field names. */
 export interface LineStep {
   readonly before: LineRow | null;
   readonly after: LineRow;
@@ -17,14 +17,14 @@ export interface LineStep {
 }
 
 export interface Followed {
-  /** The lines as they are with their records, in the order of the steps. */
+  /** The lines updated from their records, in the order of the steps. */
   readonly lines: readonly LineRow[];
   readonly changes: readonly InvoiceChange[];
 }
 
 /**
- * What the invoice records of lines become as the lines change. Nothing is written: `writeInvoices` does that, after
- * the lines, and whoever calls asks the reader of amounts for what was wrong. `contract` is as the request leaves it.
+ * Computes the invoice records that follow from changed lines, without writing: call `writeInvoices` after the lines
+ * are written, and `amounts.done()` to throw the problems found. `contract` is the state after the request.
  */
 export async function followLines(
   { store, clock, newId }: OperationContext,
@@ -46,10 +46,7 @@ export async function followLines(
   return { lines: results.map(({ line }) => line), changes: results.flatMap(({ changes }) => changes) };
 }
 
-/**
- * The records that name no line, under another currency of their contract: drafts follow it, and what is issued fixes
- * it.
- */
+/** When a contract's currency changes, draft invoices without a line change with it; issued ones forbid the change. */
 export async function followCurrency(
   { store, clock }: OperationContext,
   call: Call,
@@ -69,7 +66,7 @@ export async function followCurrency(
   }));
 }
 
-/** Writes new and changed records; lines that they name are there already. Refuses a number that another record has. */
+/** Writes new and changed records, after the lines that they name. Refuses a number that another record has. */
 export async function writeInvoices({ store }: OperationContext, changes: readonly InvoiceChange[]): Promise<void> {
   if (changes.length === 0) return;
   await refuseTooMany(store, changes);
@@ -82,12 +79,16 @@ async function recordsOf(
   contractId: string,
   steps: readonly LineStep[],
 ): Promise<Map<string, InvoiceRow[]>> {
-  const asked = steps.filter(({ before }) => before !== null && before.invoiceRecords > 0).map(({ after }) => after.id);
-  const [only] = asked;
+  const withRecords = steps
+    .filter(({ before }) => before !== null && before.invoiceRecords > 0)
+    .map(({ after }) => after.id);
+  const [only] = withRecords;
   if (only === undefined) return new Map();
   const found =
-    asked.length === 1 ? await store.invoices.linkedTo(contractId, only) : await store.invoices.ofContract(contractId);
-  return new Map(asked.map((id) => [id, found.filter(({ lineId }) => lineId === id)]));
+    withRecords.length === 1
+      ? await store.invoices.linkedTo(contractId, only)
+      : await store.invoices.ofContract(contractId);
+  return new Map(withRecords.map((id) => [id, found.filter(({ lineId }) => lineId === id)]));
 }
 
 async function refuseTooMany(store: OperationContext['store'], changes: readonly InvoiceChange[]): Promise<void> {
@@ -97,7 +98,7 @@ async function refuseTooMany(store: OperationContext['store'], changes: readonly
     throw fail('LIMIT_REACHED', { limit: MAX_INVOICES });
 }
 
-/** A number is looked for once nobody who gives his up in the same request holds it any more. */
+/** A number is free if its holder gives it up in the same request. */
 async function refuseTaken(store: OperationContext['store'], changes: readonly InvoiceChange[]): Promise<void> {
   const writing = new Map(changes.map((change) => [change.after.id, change.after]));
   const wanted = new Set<string>();
@@ -116,5 +117,5 @@ async function refuseTaken(store: OperationContext['store'], changes: readonly I
   }
 }
 
-/** A void record gives its number back. */
+/** A void record frees its number. */
 const holdsNumber = ({ status, deletedAt }: InvoiceRow): boolean => status !== 'void' && deletedAt === null;

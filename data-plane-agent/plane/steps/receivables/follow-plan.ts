@@ -7,7 +7,7 @@ import type { ContractRow } from '../../tables/contracts.js';
 import type { OperationContext } from '../operation-context.js';
 import { followCurrency, followLines } from './follow-lines.js';
 
-/** A change of a contract and of its plan, `after` still without what it keeps of its lines. */
+/** A change of a contract and its plan. `after` does not yet have its totals of the lines. */
 interface PlanChange {
   readonly before: ContractRow;
   readonly after: ContractRow;
@@ -15,7 +15,7 @@ interface PlanChange {
   readonly amounts: AmountReader;
 }
 
-/** The plan with what its lines' invoice records become of it, and the records to write once the lines are there. */
+/** The plan with its lines updated from their invoice records, and the records to write after the lines. */
 export async function followPlan(
   context: OperationContext,
   call: Call,

@@ -7,7 +7,7 @@ import { invoiceWarnings } from '../../domain/payments/line-changes.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 import type { ContractRow } from '../../tables/contracts.js';
 
-/** A new or changed record as it is answered, with what deserves a look. */
+/** A new or changed record as it is returned, with warnings. */
 export function invoiceResult(
   row: InvoiceRow,
   { contract, lines }: { readonly contract: ContractRow; readonly lines: readonly LineRow[] },

@@ -8,10 +8,10 @@ import type { OperationContext } from '../operation-context.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 
-/** How many other lines a warning names. */
+/** The maximum of other lines that a warning names. */
 const NAMED_LINES = 20;
 
-/** A changed line as it is answered, with what deserves a look. `bankSerialNo` is the one that the request named. */
+/** A changed line as it is returned, with warnings. `bankSerialNo` is the one in the request. */
 export async function lineResult(
   { store }: OperationContext,
   call: Call,

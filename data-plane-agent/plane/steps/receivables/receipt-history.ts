@@ -4,7 +4,7 @@ import type { OperationContext } from '../operation-context.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 import type { ReceiptRow } from '../../tables/receipts.js';
 
-/** What a change of a line adds to its receipt history: what came or went, or that it came on another day. */
+/** The receipts that a change of a line adds: for a changed amount, or for a corrected day. */
 export async function receiptHistory(
   { store, clock, newId }: OperationContext,
   call: Call,

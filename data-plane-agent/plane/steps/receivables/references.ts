@@ -2,7 +2,7 @@ import { fail } from '../../../base/failures.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 import type { Store } from '../../store/store.js';
 
-/** The live line of the contract that a record names. */
+/** The contract's live line with this id. Throws REFERENCE_INVALID. */
 export function namedLine(lines: readonly LineRow[], lineId: string | null): LineRow | undefined {
   if (lineId === null) return undefined;
   const line = lines.find(({ id }) => id === lineId);

@@ -11,9 +11,9 @@ import type { LineRow } from '../../tables/payment-lines.js';
 import { writeInvoices } from './follow-lines.js';
 
 /**
- * Writes changed records of a held contract, and with them what its lines and the contract itself keep of what is
- * invoiced. Refuses red letters beyond what is issued on the same line, or without one. Answers the contract and the
- * live lines as they are from now on.
+ * Writes changed records of a locked contract, and the invoiced totals of its lines and of the contract. Refuses red
+ * letters without an issued invoice on the same line, or beyond its amount. Returns the updated contract and live
+ * lines.
  */
 export async function settleInvoices(
   operationContext: OperationContext,
@@ -54,11 +54,11 @@ export async function settleInvoices(
   return { contract, lines: next };
 }
 
-/** The lines whose records change, `null` for those that name none. */
+/** The ids of lines whose records change; `null` stands for records without a line. */
 const lineIdsOf = (changes: readonly InvoiceChange[]): ReadonlySet<string | null> =>
   new Set(changes.flatMap(({ before, after }) => [...(before ? [before.lineId] : []), after.lineId]));
 
-/** Whether the invoice that the line itself tells of stands no longer. */
+/** Whether the invoice recorded on the line itself is no longer valid. */
 const losesItsInvoice = (line: LineRow, changes: readonly InvoiceChange[]): boolean =>
   changes.some(
     ({ before, after }) => before !== null && before.lineId === line.id && isOfLine(before) && !isOfLine(after),

@@ -3,17 +3,17 @@ import { NAMED_LINES } from '../../domain/payments/line-warnings.js';
 import type { OperationContext } from '../operation-context.js';
 
 /**
- * Of lines that name a bank transfer: the other live lines in scope that name the same one, at most `each`. A line that
- * is alone with it is not there.
+ * For each line with a bank transfer: at most `each` other live lines in scope with the same transfer. Lines without
+ * such others are left out.
  */
 export async function sharedTransfers(
   { store }: Pick<OperationContext, 'store'>,
-  naming: readonly Pick<LineRow, 'id' | 'bankSerialNo'>[],
+  lines: readonly Pick<LineRow, 'id' | 'bankSerialNo'>[],
   each: number,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const serials = [...new Set(naming.flatMap(({ bankSerialNo }) => bankSerialNo ?? []))];
+  const serials = [...new Set(lines.flatMap(({ bankSerialNo }) => bankSerialNo ?? []))];
   const found = Map.groupBy(await store.lines.ofBankSerials(serials, each + 1), ({ bankSerialNo }) => bankSerialNo);
-  const shared = naming.map(
+  const shared = lines.map(
     ({ id, bankSerialNo }) =>
       [
         id,
@@ -26,11 +26,11 @@ export async function sharedTransfers(
   return new Map(shared.filter(([, others]) => others.length > 0));
 }
 
-/** The same of several lines together, as a warning names them. */
+/** The same for several lines together, limited for one warning. */
 export async function sharingAny(
   context: Pick<OperationContext, 'store'>,
-  naming: readonly Pick<LineRow, 'id' | 'bankSerialNo'>[],
+  lines: readonly Pick<LineRow, 'id' | 'bankSerialNo'>[],
 ): Promise<string[]> {
-  const shared = await sharedTransfers(context, naming, NAMED_LINES);
+  const shared = await sharedTransfers(context, lines, NAMED_LINES);
   return [...new Set([...shared.values()].flat())].slice(0, NAMED_LINES);
 }

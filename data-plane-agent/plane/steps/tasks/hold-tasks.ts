@@ -6,7 +6,7 @@ import type { TaskRow } from '../../tables/tasks.js';
 import { withTasks, type TaskContext } from '../../domain/tasks/tasks.js';
 import type { OperationContext } from '../operation-context.js';
 
-/** A contract that nobody else can change until the transaction ends, and its live tasks as they are now. */
+/** A contract locked until the transaction ends, with its live tasks. */
 export interface HeldTasks {
   readonly contract: ContractRow;
   readonly tasks: readonly TaskRow[];
@@ -14,8 +14,8 @@ export interface HeldTasks {
 }
 
 /**
- * Holds a contract before its tasks are read: what it keeps of them is computed from all, and the daily step must not
- * pass a change.
+ * Locks a contract before its tasks are read: its task state is computed from all tasks, and the daily step must not
+ * interleave with a change.
  */
 export async function holdTasks(
   { store, clock }: OperationContext,
@@ -31,13 +31,13 @@ export async function holdTasks(
   };
 }
 
-/** Writes what the contract keeps of its tasks; its version moves. */
+/** Writes the contract's task state and increments its version. */
 export const writeTaskState = (
   { store }: OperationContext,
   { contract, tasks, context }: HeldTasks,
 ): Promise<ContractRow> => store.contracts.update(contract, touched(withTasks(contract, tasks), context));
 
-/** Refuses a code that another task of the contract has, whatever its case. */
+/** Refuses a code that another task of the contract has, ignoring case. */
 export function refuseTakenCode(tasks: readonly TaskRow[], { id, code, codeKey }: TaskRow): void {
   if (tasks.some((other) => other.id !== id && other.codeKey === codeKey))
     throw fail('DUPLICATE_CODE', { field: 'code', value: code });

@@ -4,17 +4,17 @@ import type { OperationContext } from '../operation-context.js';
 
 interface ViewHandover {
   readonly memberId: string;
-  /** As it is written into the names of what were their personal views. */
+  /** Used in the new names of their personal views. */
   readonly memberName: string;
   readonly successorId: string;
-  /** The member goes on working and keeps their own personal views: the successor gets copies. */
+  /** The member stays and keeps their personal views; the successor gets copies. */
   readonly memberStays: boolean;
 }
 
 /**
- * A member's personal views become the successor's, or are copied to them, under names that say whose they were; team
- * views get another who looks after them. The successor may come to more views than they may make themselves: nothing
- * is lost when somebody leaves. What has been copied is not copied again.
+ * Transfers a member's personal views to the successor, or copies them, under names that contain the member's name;
+ * team views get the successor as owner. The limit on views does not apply, so that none is lost. Views copied earlier
+ * are not copied again.
  */
 export async function handOverViews(
   { store: { views }, clock }: Pick<OperationContext, 'store' | 'clock'>,
@@ -25,21 +25,20 @@ export async function handOverViews(
     (personal.length === 0 ? [] : await views.ofMember('personal', successorId)).map(({ nameKey }) => nameKey),
   );
   const now = clock.now();
-  let handed = 0;
+  let transferred = 0;
   for (const view of personal) {
     const copyId = derivedId(view.id, successorId);
     const copiedAt = await views.madeAt(copyId);
-    // Of somebody who stayed at first and leaves now: what they have changed since goes along, and the rest is there
-    // already.
+    // The member stayed at first and leaves now: only views changed since the copy are transferred.
     if (copiedAt !== undefined && (memberStays || view.updatedAt <= copiedAt)) continue;
     const name = handedName(view.name, memberName, taken);
     taken.add(viewKey(name));
-    const theirs = { ...view, name, nameKey: viewKey(name), ownerId: successorId, updatedAt: now };
-    if (memberStays) await views.insert({ ...theirs, id: copyId, createdAt: now });
-    else await views.update(view, theirs);
-    handed += 1;
+    const successorView = { ...view, name, nameKey: viewKey(name), ownerId: successorId, updatedAt: now };
+    if (memberStays) await views.insert({ ...successorView, id: copyId, createdAt: now });
+    else await views.update(view, successorView);
+    transferred += 1;
   }
   const team = await views.ofMember('team', memberId);
   for (const view of team) await views.update(view, { ...view, ownerId: successorId, updatedAt: now });
-  return { personalViews: handed, teamViews: team.length };
+  return { personalViews: transferred, teamViews: team.length };
 }

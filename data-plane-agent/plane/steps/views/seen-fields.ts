@@ -2,7 +2,7 @@ import { isId } from '../../../base/ids.js';
 import type { SavedViewRow } from '../../tables/views.js';
 import type { OperationContext } from '../operation-context.js';
 
-/** The ids of the custom fields that the caller sees; none are asked for when no view can name one. */
+/** The ids of the custom fields that the caller can see; empty without a query if no view refers to one. */
 export async function seenFields(
   { store }: Pick<OperationContext, 'store'>,
   rows: readonly SavedViewRow[],

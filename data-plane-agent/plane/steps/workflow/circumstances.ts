@@ -4,7 +4,7 @@ import { isListField, type Circumstances, type ListField } from '../../domain/li
 import type { ContractRow } from '../../tables/contracts.js';
 import type { OperationContext } from '../operation-context.js';
 
-/** What these conditions look at; only what one of them asks for is read. */
+/** The data that these conditions depend on. Only what they require is read. */
 export async function circumstancesOf(
   { store }: Pick<OperationContext, 'store'>,
   call: Call,

@@ -9,9 +9,8 @@ import type { ContractRow } from '../../tables/contracts.js';
 import type { OperationContext } from '../operation-context.js';
 
 /**
- * Writes the task that a transition makes; the contract as answered has it counted and is still to be written. A
- * contract goes through a transition more than once: a task that is there already is no reason to stop it, and stays as
- * it is.
+ * Writes the task that a transition creates. The returned contract row counts it and is still to be written. An
+ * existing task with the code is kept with a warning, since a contract may go through a transition repeatedly.
  */
 export async function createTaskOf(
   { store, clock, newId }: OperationContext,
@@ -32,7 +31,7 @@ export async function createTaskOf(
     return {
       row,
       warnings: [
-        warn('TASK_EXISTS', { message: `The contract has a fulfillment task ${code} already; none was added.` }),
+        warn('TASK_EXISTS', { message: `The contract already has a fulfillment task ${code}; none was added.` }),
       ],
     };
   if (present.length >= MAX_TASKS)
@@ -40,7 +39,7 @@ export async function createTaskOf(
       row,
       warnings: [
         warn('TASK_LIMIT_REACHED', {
-          message: `The contract has ${MAX_TASKS} fulfillment tasks, as many as there can be; none was added.`,
+          message: `The contract has ${MAX_TASKS} fulfillment tasks, which is the maximum; none was added.`,
         }),
       ],
     };

@@ -17,14 +17,14 @@ import { createTaskOf } from './create-task.js';
 export interface Moved {
   readonly row: ContractRow;
   readonly warnings: readonly Warning[];
-  /** `null` when the contract was in the stage already: then nothing was written. */
+  /** `null` when the contract was already in the stage; nothing was written. */
   readonly event: WorkflowEventRow | null;
 }
 
 /**
- * Moves a contract that was found for update, by a transition or to a stage. Throws INVALID_TRANSITION,
+ * Moves a contract that was read for update, by a transition or to a stage. Throws INVALID_TRANSITION,
  * WORKFLOW_CONTROL_REQUIRED, TRANSITION_CONDITION_FAILED, REFERENCE_INVALID for unknown codes, and INVALID_INPUT for
- * codes that contradict each other.
+ * contradictory codes.
  */
 export async function moveContract(
   context: OperationContext,
@@ -71,7 +71,7 @@ interface Choice {
   readonly ways: readonly Way[];
 }
 
-/** The first way that is open to the caller. When none is he is told why of the first. */
+/** The first way open to the caller. If there is none, throws the failure of the first. */
 async function openWay(context: OperationContext, call: Call, { row, note, ways }: Choice): Promise<Way> {
   const refusals: Failure[] = [];
   for (const way of ways) {
@@ -79,10 +79,10 @@ async function openWay(context: OperationContext, call: Call, { row, note, ways 
     if (!refusal) return way;
     refusals.push(refusal);
   }
-  throw refusals[0] ?? new Error('there is no way to choose from');
+  throw refusals[0] ?? new Error('no ways were given');
 }
 
-/** What does not hold of the conditions of a way: those of its transition, and those of the stage that is left. */
+/** The failure for unmet conditions of the transition, the stage that is left, or the effects. */
 async function unmet(
   context: OperationContext,
   call: Call,
@@ -121,7 +121,7 @@ async function warningsOf(
   });
 }
 
-/** What the last reading of a document of the contract was not sure of, as long as nobody has looked at it. */
+/** Fields of the contract's latest extraction that have low confidence and were not reviewed. */
 async function doubtfulFields(store: OperationContext['store'], contractId: string): Promise<string[]> {
   const run = await store.extractions.latestOf(contractId);
   if (!run) return [];

@@ -1,7 +1,7 @@
 import type { OperationContext } from '../operation-context.js';
 
-/** The present default template makes room for another one. */
-export async function leaveDefault({ store }: OperationContext): Promise<void> {
+/** Unsets the present default template, before another one is set. */
+export async function unsetDefault({ store }: OperationContext): Promise<void> {
   const present = await store.lifecycle.defaultTemplate();
   await store.lifecycleConfig.updateTemplate(present, { ...present, isDefault: false });
 }
