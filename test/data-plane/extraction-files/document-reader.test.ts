@@ -78,7 +78,7 @@ describe('the reader of documents', function () {
       expect(warnings).to.deep.equal([
         {
           code: 'ENCODING_GUESSED',
-          message: 'The text does not say how its signs are written; it was read as Windows-1252.',
+          message: 'The text does not declare its character encoding; it was read as Windows-1252.',
         },
       ]);
     });

@@ -2,7 +2,7 @@ import { drawnOn } from '../../../data-plane-agent/plane/files/text/pdf-drawing.
 import { pictureOf } from '../../../data-plane-agent/plane/files/text/pdf-picture.js';
 import { opened } from '../../../data-plane-agent/plane/files/text/pdf.js';
 import { pagesOf } from '../../../data-plane-agent/plane/files/text/tiff.js';
-import { boundAsPdf } from '../../../data-plane-agent/plane/files/text/tiff-pdf.js';
+import { pdfOfPages } from '../../../data-plane-agent/plane/files/text/tiff-pdf.js';
 
 export interface Seen {
   readonly width: number;
@@ -14,7 +14,7 @@ export interface Seen {
 /** The pages of a TIFF as character recognition is given them. */
 export async function seen(tiff: Buffer): Promise<Seen[]> {
   const document = await opened(
-    boundAsPdf(
+    pdfOfPages(
       pagesOf(tiff).map((page) => {
         if (page instanceof Error) throw page;
         return page;

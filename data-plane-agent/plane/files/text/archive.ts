@@ -6,22 +6,22 @@ import { UnreadableDocument } from './document-text.js';
 const MAX_UNPACKED_BYTES = 100 * 1024 * 1024;
 const MAX_PARTS = 5_000;
 
-/** The parts of a DOCX or XLSX. */
+/** The unpacked form of a DOCX or XLSX. */
 export interface Archive {
   readonly names: readonly string[];
-  /** The part as XML, unpacked when it is asked for; `undefined` when there is none of that name. */
+  /** The XML of a part, unpacked on demand; `undefined` if it does not exist. */
   xml(name: string): string | undefined;
 }
 
 /**
- * Opens a DOCX or XLSX. What it would unpack to is added up before anything is unpacked, and nothing is unpacked to
- * more than it says.
+ * Opens a DOCX or XLSX. Its total unpacked size is checked before anything is unpacked, and no part may exceed its
+ * declared size.
  */
 export function openArchive(bytes: Uint8Array): Archive {
   if (isCompoundFile(bytes))
     throw new UnreadableDocument(
       'encrypted',
-      'the document is protected by a password, or in the format of before 2007',
+      'the document is protected by a password, or in a format older than 2007',
     );
   const directory = zipContents(bytes, { parts: MAX_PARTS, unpackedBytes: MAX_UNPACKED_BYTES });
   if ('fault' in directory) throw unreadable(directory);
@@ -53,7 +53,7 @@ function unreadable({ fault, cause }: { readonly fault: ZipFault; readonly cause
 }
 
 const damaged = (cause?: unknown): UnreadableDocument =>
-  new UnreadableDocument('damaged', 'the document is damaged, or not of its kind', { cause });
+  new UnreadableDocument('damaged', 'the document is damaged, or is not what its type says', { cause });
 
 function textOf(bytes: Uint8Array): string {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
@@ -62,17 +62,17 @@ function textOf(bytes: Uint8Array): string {
 }
 
 export interface XmlHandler {
-  /** The element's name without its prefix, and its attributes by their names without prefixes. */
+  /** Names of elements and attributes come without prefixes. */
   open(name: string, attributes: Readonly<Record<string, string>>): void;
   close(name: string): void;
   text(text: string): void;
 }
 
 const MAX_DEPTH = 2_000;
-/** Pieces in which it is read: the parser holds text up to a length of its own. */
-const PIECE = 32 * 1024;
+/** The chunk size for the parser, which limits the text it buffers. */
+const CHUNK = 32 * 1024;
 
-/** Walks an XML document. One that declares a document type or entities is refused: office programs write none. */
+/** Parses an XML document. Document types and entities are refused; office programs write none. */
 export function walkXml(xml: string, handler: XmlHandler): void {
   const parser = sax.parser(true, { xmlns: false, trim: false, normalize: false });
   let depth = 0;
@@ -96,6 +96,6 @@ export function walkXml(xml: string, handler: XmlHandler): void {
   };
   parser.ontext = (text) => handler.text(text);
   parser.oncdata = (text) => handler.text(text);
-  for (let at = 0; at < xml.length; at += PIECE) parser.write(xml.slice(at, at + PIECE));
+  for (let at = 0; at < xml.length; at += CHUNK) parser.write(xml.slice(at, at + CHUNK));
   parser.close();
 }

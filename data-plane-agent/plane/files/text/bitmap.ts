@@ -1,11 +1,11 @@
 import { inflateSync } from 'node:zlib';
 import type { Ruling } from './grids.js';
 
-/** A picture in shades of grey as a portable grey map, a form without compression. */
+/** Encodes a greyscale image as a portable grey map (PGM), without compression. */
 export const pgm = (grey: Uint8Array, width: number, height: number): Buffer =>
   Buffer.concat([Buffer.from(`P5\n${width} ${height}\n255\n`, 'latin1'), grey]);
 
-/** A picture in shades of grey. Dark is what is nearer to the ink than to the paper. */
+/** A greyscale image. Dark pixels are nearer to the ink than to the paper. */
 export interface Bitmap {
   readonly width: number;
   readonly height: number;
@@ -13,7 +13,7 @@ export interface Bitmap {
   isDark(x: number, y: number): boolean;
 }
 
-/** A PNG in shades of grey as character recognition writes it: one byte a dot, not interlaced. */
+/** Decodes a greyscale PNG as written by the OCR engine: eight bits per pixel, not interlaced. */
 export function greyPng(png: Buffer): Bitmap | undefined {
   const parts: Buffer[] = [];
   let [width, height, depth, colour] = [0, 0, 0, 0];
@@ -27,12 +27,12 @@ export function greyPng(png: Buffer): Bitmap | undefined {
     at += length + 12;
   }
   if (depth !== 8 || colour !== 0 || width * height > 100_000_000) return undefined;
-  const grey = unfiltered(inflateSync(Buffer.concat(parts), { maxOutputLength: (width + 1) * height }), width, height);
+  const grey = undoFilters(inflateSync(Buffer.concat(parts), { maxOutputLength: (width + 1) * height }), width, height);
   const limit = inkLimit(grey);
   return { width, height, grey, isDark: (x, y) => (grey[y * width + x] ?? 255) < limit };
 }
 
-/** The shade that best parts ink from paper (Otsu). */
+/** The threshold that best separates ink from paper (Otsu's method). */
 function inkLimit(grey: Uint8Array): number {
   const counts = new Float64Array(256);
   for (const shade of grey) counts[shade] = (counts[shade] ?? 0) + 1;
@@ -49,7 +49,7 @@ function inkLimit(grey: Uint8Array): number {
   return limit;
 }
 
-function unfiltered(raw: Buffer, row: number, height: number): Uint8Array {
+function undoFilters(raw: Buffer, row: number, height: number): Uint8Array {
   const out = new Uint8Array(row * height);
   for (let y = 0; y < height; y++) {
     const filter = raw[y * (row + 1)];
@@ -58,7 +58,7 @@ function unfiltered(raw: Buffer, row: number, height: number): Uint8Array {
       const left = x > 0 ? (out[y * row + x - 1] ?? 0) : 0;
       const up = y > 0 ? (out[(y - 1) * row + x] ?? 0) : 0;
       const corner = x > 0 && y > 0 ? (out[(y - 1) * row + x - 1] ?? 0) : 0;
-      const guess =
+      const prediction =
         filter === 1
           ? left
           : filter === 2
@@ -68,22 +68,22 @@ function unfiltered(raw: Buffer, row: number, height: number): Uint8Array {
               : filter === 4
                 ? paeth(left, up, corner)
                 : 0;
-      out[y * row + x] = (value + guess) & 255;
+      out[y * row + x] = (value + prediction) & 255;
     }
   }
   return out;
 }
 
 function paeth(left: number, up: number, corner: number): number {
-  const guess = left + up - corner;
-  const [a, b, c] = [Math.abs(guess - left), Math.abs(guess - up), Math.abs(guess - corner)];
+  const prediction = left + up - corner;
+  const [a, b, c] = [Math.abs(prediction - left), Math.abs(prediction - up), Math.abs(prediction - corner)];
   return a <= b && a <= c ? left : b <= c ? up : corner;
 }
 
 /**
- * The long straight lines in a picture, along it and down it: those of tables. A line may lean a little and have small
- * gaps. What goes down no further than large letters do is one only where it stands between two lines that go along:
- * the stems of large print stay.
+ * The long horizontal and vertical lines of an image, as in tables. They may be slightly skewed and have small gaps.
+ * Vertical lines no longer than large letters must end at horizontal lines, so that the stems of large print are
+ * excluded.
  */
 export function rulingsIn(bitmap: Bitmap): Ruling[] {
   const least = Math.max(30, Math.round(bitmap.width / 40));
@@ -93,16 +93,14 @@ export function rulingsIn(bitmap: Bitmap): Ruling[] {
   const meets = crossing(flat);
   const steep = runs({ lines: bitmap.width, length: bitmap.height, least }, (line, along) =>
     bitmap.isDark(line, along),
-  ).filter(({ line, from, to }) => to - from >= least * LETTERS || (meets(line, from) && meets(line, to)));
+  ).filter(({ line, from, to }) => to - from >= least * MAX_LETTER_HEIGHT || (meets(line, from) && meets(line, to)));
   return [
     ...flat.map(({ line, from, to }) => ({ x1: from, x2: to, y1: line, y2: line })),
     ...steep.map(({ line, from, to }) => ({ x1: line, x2: line, y1: from, y2: to })),
   ];
 }
 
-/**
- * The picture without these lines, as a portable grey map. What crosses a line stays, where it is darker on both sides.
- */
+/** Erases these lines and returns the image as a PGM. Strokes that cross a line are kept. */
 export function erased({ width, height, grey, isDark }: Bitmap, rulings: readonly Ruling[]): Buffer {
   const clean = Uint8Array.from(grey);
   for (const { x1, x2, y1, y2 } of rulings) {
@@ -114,10 +112,10 @@ export function erased({ width, height, grey, isDark }: Bitmap, rulings: readonl
         : across >= 0 && across < width && isDark(across, along);
     for (let along = from; along <= to; along++) {
       let [first, last] = [line, line];
-      while (line - first < THICKEST && dark(first - 1, along)) first -= 1;
-      while (last - line < THICKEST && dark(last + 1, along)) last += 1;
-      // Thicker than the line: a sign stands on it.
-      if (last - first >= THICKEST) continue;
+      while (line - first < MAX_THICKNESS && dark(first - 1, along)) first -= 1;
+      while (last - line < MAX_THICKNESS && dark(last + 1, along)) last += 1;
+      // Thicker than a line: a character touches it.
+      if (last - first >= MAX_THICKNESS) continue;
       for (let across = Math.max(0, first - 1); across <= last + 1; across++) {
         const at = isFlat ? across * width + along : along * width + across;
         if (at < clean.length) clean[at] = 255;
@@ -127,13 +125,13 @@ export function erased({ width, height, grey, isDark }: Bitmap, rulings: readonl
   return pgm(clean, width, height);
 }
 
-const THICKEST = 9;
-/** In the shortest lines that count: larger letters are those of posters. */
-const LETTERS = 5;
-/** Dots between the end of a line and the middle of one that it meets. */
+const MAX_THICKNESS = 9;
+/** The maximum height of letters, in multiples of the minimum line length. */
+const MAX_LETTER_HEIGHT = 5;
+/** The maximum distance in pixels between the end of a line and one that it meets. */
 const TOUCHING = 8;
 
-/** Whether one of these lines, which go along, passes a place. */
+/** Returns a function that tests whether one of these horizontal lines passes near a point. */
 function crossing(flat: readonly Run[]): (x: number, y: number) => boolean {
   const rows = new Map<number, Run[]>();
   for (const run of flat) {
@@ -160,7 +158,7 @@ interface Run {
 const MAX_GAP = 2;
 const MAX_RUNS = 60_000;
 
-/** Stretches that are dark all along; what leans over to the next line is put together. */
+/** Finds dark runs; those on adjacent lines are merged. */
 function runs(
   { lines, length, least }: { readonly lines: number; readonly length: number; readonly least: number },
   isDark: (line: number, along: number) => boolean,
@@ -179,15 +177,15 @@ function runs(
       }
     }
   }
-  return together(found);
+  return mergedRuns(found);
 }
 
-/** Runs on neighbouring lines that overlap or touch are one line, as thick as they are many. */
-function together(found: readonly Run[]): Run[] {
+/** Merges runs on adjacent lines that overlap or touch. */
+function mergedRuns(found: readonly Run[]): Run[] {
   const open: { first: number; last: number; from: number; to: number }[] = [];
   const done: Run[] = [];
   const finish = (run: (typeof open)[number]) => {
-    // What is as thick as it is long is a box or a picture.
+    // Thicker shapes are boxes or images.
     if (run.last - run.first < Math.max(14, (run.to - run.from) * 0.05))
       done.push({ line: (run.first + run.last) / 2, from: run.from, to: run.to });
   };

@@ -1,27 +1,24 @@
 import type { Readable } from 'node:stream';
 import type { WarningCode } from '../../../base/warnings.js';
 
-/**
- * What a document says, page by page: of a workbook each sheet is a page, of other documents that have no pages there
- * is one.
- */
+/** The text of a document by page. Each sheet of a workbook is a page; other documents without pages are one. */
 export interface DocumentText {
   readonly pages: readonly PageText[];
   readonly warnings: readonly TextWarning[];
 }
 
 export interface PageText {
-  /** From 1. */
+  /** Starts at 1. */
   readonly number: number;
-  /** Lines parted by `\n`, the cells of a table by tabs, no form feeds. */
+  /** Lines separated by `\n`, table cells by tabs. Contains no form feeds. */
   readonly text: string;
-  /** `ocr`: the page is a picture, which was read by character recognition. */
+  /** `ocr`: the page is an image, read by character recognition. */
   readonly source: 'text' | 'ocr';
-  /** Of recognised pages: how sure the recognition is, from 0 to 1. */
+  /** For `ocr` only: the confidence of the recognition, from 0 to 1. */
   readonly confidence?: number;
 }
 
-/** What was left out or doubtful, for people: the codes stay, the words may change. */
+/** What was omitted or is uncertain. Codes are stable; messages may change. */
 export interface TextWarning {
   readonly code: Extract<
     WarningCode,
@@ -36,7 +33,7 @@ export interface TextWarning {
   readonly message: string;
 }
 
-/** Why a document gives no text. `message` is for people and holds nothing of the document. */
+/** Why a document cannot be read. `message` is shown to people and contains nothing of the document. */
 export class UnreadableDocument extends Error {
   override readonly name = 'UnreadableDocument';
   readonly code: UnreadableCode;
@@ -48,31 +45,31 @@ export class UnreadableDocument extends Error {
 }
 
 /**
- * `unsupported`: no kind of document that is read; `encrypted`: needs a password; `damaged`: not what its type says;
- * `too_large`: beyond the limits, as bombs are; `too_slow`: not read within the deadline; `busy`: too many wait (try
+ * `unsupported`: unknown format; `encrypted`: needs a password; `damaged`: does not match its type; `too_large`:
+ * exceeds a limit, such as a decompression bomb; `too_slow`: exceeds the timeout; `busy`: too many are waiting (try
  * again later); `closed`: the reader was closed.
  */
 export type UnreadableCode = 'unsupported' | 'encrypted' | 'damaged' | 'too_large' | 'too_slow' | 'busy' | 'closed';
 
 export interface DocumentReader {
   /**
-   * Reads the text of a document. Documents are read one at a time, those of different tenants by turns; the bytes are
-   * asked for when their turn comes, where a function is given that opens them. Rejects with an `UnreadableDocument`,
-   * with the signal's reason when it aborts, or with the error of the content. Does not touch the network.
+   * Reads the text of a document. Documents are read one at a time, alternating between tenants; a function that opens
+   * the content is called when its turn comes. Rejects with an `UnreadableDocument`, the signal's reason, or an error
+   * of the content. Makes no network requests.
    */
   textOf(content: Readable | ((signal: AbortSignal) => Promise<Readable>), about: TextRequest): Promise<DocumentText>;
-  /** Ends the thread; what is being read rejects with `closed`. */
+  /** Stops the thread; pending documents reject with `closed`. */
   close(): Promise<void>;
 }
 
 export interface TextRequest {
-  /** As the file's record has it; parameters such as `; charset=` are passed over. */
+  /** From the file's record; parameters such as `; charset=` are ignored. */
   readonly contentType: string;
   readonly signal: AbortSignal;
-  /** Whose turn it is: the tenant's id. Those who give none wait as one. */
+  /** The tenant's id, for fair queueing. Requests without one share a queue. */
   readonly reader?: string;
 }
 
-/** The document as one text, its pages parted by form feeds: what the rules of extraction read. */
+/** The document as one text, with pages separated by form feeds; the input of the extraction rules. */
 export const joinedText = ({ pages }: Pick<DocumentText, 'pages'>): string =>
   pages.map(({ text }) => text).join('\n\f');

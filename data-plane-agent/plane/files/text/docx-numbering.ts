@@ -2,19 +2,19 @@ import { walkXml } from './archive.js';
 
 interface Level {
   format: string;
-  /** `第%1条`, `%1.%2`. */
+  /** A pattern such as `第%1条` or `%1.%2`. */
   text: string;
   start: number;
 }
 
 interface List {
   readonly levels: Map<number, Level>;
-  /** The places where numbers are counted: lists of the same kind go on counting. */
+  /** The current numbers by level, shared by lists of the same kind. */
   readonly counters: number[];
 }
 
 /**
- * The numbers that paragraphs of lists are shown with: they stand in no text, but `第三条` is what a clause is called by.
+ * Computes the numbers of list paragraphs. They are not part of the text, but clauses are referred to by them (`第三条`).
  */
 export class Numbering {
   private readonly lists = new Map<string, List>();
@@ -25,7 +25,7 @@ export class Numbering {
     if (styles !== undefined) this.readStyles(styles);
   }
 
-  /** What stands before the paragraph, its blank included; empty where it is in no list. */
+  /** The number of a paragraph with a trailing blank; empty outside lists. */
   mark(style: string | undefined, { id, level }: { readonly id: string | undefined; readonly level: number }): string {
     const ofStyle = style === undefined ? undefined : this.styles.get(style);
     const list = this.lists.get(id ?? ofStyle?.id ?? '');
@@ -137,7 +137,7 @@ function roman(value: number): string {
   if (value > 399) return String(value);
   let left = value;
   let text = '';
-  for (const [worth, sign] of ROMAN) for (; left >= worth; left -= worth) text += sign;
+  for (const [numeralValue, sign] of ROMAN) for (; left >= numeralValue; left -= numeralValue) text += sign;
   return text;
 }
 

@@ -4,15 +4,15 @@ import { Numbering } from './docx-numbering.js';
 import type { Reading } from './reading.js';
 
 /**
- * Reads a DOCX: paragraphs as lines with the numbers that the program would give them, the rows of tables as lines with
- * a tab between cells, headers before and notes after. What was deleted under track changes is left out, hidden text
- * too; what was inserted stays. A page ends where the author ended one.
+ * Reads a DOCX: paragraphs become lines with their list numbers, table rows become lines with tabs between cells,
+ * headers come first and notes last. Tracked deletions and hidden text are omitted; tracked insertions are included.
+ * Only explicit page breaks end a page.
  */
 export function readDocx(bytes: Uint8Array, reading: Reading): void {
   const archive = openArchive(bytes);
   const main = mainPart(archive);
   const xml = archive.xml(main);
-  if (xml === undefined) throw new UnreadableDocument('damaged', 'the document is damaged, or no DOCX');
+  if (xml === undefined) throw new UnreadableDocument('damaged', 'the document is damaged, or is no DOCX');
   const numbering = new Numbering(archive.xml(beside(main, 'numbering.xml')), archive.xml(beside(main, 'styles.xml')));
   const parts = (kind: string) =>
     archive.names
@@ -20,12 +20,12 @@ export function readDocx(bytes: Uint8Array, reading: Reading): void {
       .toSorted()
       .slice(0, 20);
   const body = new Body(numbering, reading);
-  // A number of the contract often stands in the header.
-  const said = new Set<string>();
+  // The contract number is often in the header.
+  const seen = new Set<string>();
   for (const name of parts('header')) {
     const text = textOf(archive.xml(name) ?? '', numbering, reading);
-    if (text !== '' && !said.has(text)) body.line(text);
-    said.add(text);
+    if (text !== '' && !seen.has(text)) body.line(text);
+    seen.add(text);
   }
   walkXml(xml, body);
   for (const name of [...parts('footnotes'), ...parts('endnotes')]) {
@@ -33,7 +33,7 @@ export function readDocx(bytes: Uint8Array, reading: Reading): void {
     if (text !== '') body.line(text);
   }
   body.endPage();
-  if (body.hasHidden) reading.warn('HIDDEN_CONTENT', 'The document holds hidden text, which was left out.');
+  if (body.hasHidden) reading.warn('HIDDEN_CONTENT', 'The document contains hidden text, which was left out.');
 }
 
 const beside = (main: string, name: string): string => main.slice(0, main.lastIndexOf('/') + 1) + name;
@@ -66,7 +66,7 @@ interface OpenTable {
   cell: string[];
 }
 
-/** Lines of one document, from its elements as they come. */
+/** Collects the lines of one document from its XML elements. */
 class Body {
   hasHidden = false;
   private lines: string[] = [];
@@ -91,7 +91,7 @@ class Body {
     if (this.path.length >= this.skipFrom) return;
     const { val } = attributes;
     switch (name) {
-      // What was deleted, what a field is made of, and the copy of a drawing for old programs.
+      // Deleted text, field codes, and fallbacks of drawings for old programs.
       case 'del':
       case 'moveFrom':
       case 'instrText':
@@ -102,7 +102,7 @@ class Body {
         this.skipFrom = this.path.length;
         break;
       case 'p':
-        // A paragraph of a text box stands within another.
+        // Paragraphs of a text box are nested in another paragraph.
         this.endParagraph();
         this.style = undefined;
         this.list = { id: undefined, level: 0 };
@@ -128,7 +128,7 @@ class Body {
         break;
       case 'tab':
       case 'ptab':
-        // The positions of tabs are declared with the same word.
+        // Outside runs the same element declares tab stops.
         if (this.inRun) this.paragraph += '    ';
         break;
       case 'br':
@@ -144,7 +144,7 @@ class Body {
         this.paragraph += '-';
         break;
       case 'sym':
-        // A ticked box is drawn with a sign of a font of pictures.
+        // Check boxes are drawn with characters of symbol fonts.
         this.paragraph += /^f0(?:fe|fd|52|54|53)$/i.test(attributes['char'] ?? '')
           ? '☑'
           : /^f0a8|f06f$/i.test(attributes['char'] ?? '')
@@ -196,11 +196,11 @@ class Body {
     this.length = 0;
   }
 
-  /** A row of a table within a cell becomes a line of that cell. */
+  /** A row of a nested table becomes a line of the outer cell. */
   private row(cells: readonly string[]): void {
     const outer = this.tables.at(-2);
     if (outer) outer.cell.push(cells.join('    '));
-    // A table of one cell is a frame, whose lines are lines.
+    // A single cell is a frame: its lines are kept.
     else this.line(cells.length === 1 ? (cells[0] ?? '') : cells.map((cell) => cell.replaceAll('\n', ' ')).join('\t'));
   }
 

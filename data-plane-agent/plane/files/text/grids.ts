@@ -1,4 +1,4 @@
-/** A line that is drawn along the page, or down it: its two ends, from the upper left corner on. */
+/** A horizontal or vertical line: its two ends, from the upper left corner of the page. */
 export interface Ruling {
   readonly x1: number;
   readonly y1: number;
@@ -6,7 +6,7 @@ export interface Ruling {
   readonly y2: number;
 }
 
-/** A ruled table. Where no line parts two places they are one cell, which begins at the upper left of them. */
+/** A ruled table. Positions without a line between them belong to one cell, which starts at its upper left one. */
 export interface Grid {
   readonly left: number;
   readonly right: number;
@@ -14,21 +14,18 @@ export interface Grid {
   readonly bottom: number;
   readonly rows: number;
   readonly columns: number;
-  /** The cell in which the point is, by the place where it begins. */
+  /** The cell at a point, identified by its upper left position. */
   cellAt(x: number, y: number): { readonly row: number; readonly column: number };
-  /** Whether a cell begins there. */
+  /** Whether a cell starts at this position. */
   begins(row: number, column: number): boolean;
 }
 
 const MAX_RULINGS = 4_000;
 const MAX_LINES = 300;
-/** Lines as near as this to each other are one, in parts of the page's width or so: about three points. */
+/** Lines at most this far apart, about three points, count as one. */
 const NEAR = 3;
 
-/**
- * The tables that lines make, from lines that touch or cross each other. `near` is how far from each other lines still
- * touch.
- */
+/** Finds tables in lines that touch or cross. `near` is the maximum distance of touching lines. */
 export function gridsOf(rulings: readonly Ruling[], near = NEAR): Grid[] {
   const long = rulings
     .filter(({ x1, y1, x2, y2 }) => Math.abs(x2 - x1) + Math.abs(y2 - y1) > near * 2)
@@ -41,7 +38,7 @@ export function gridsOf(rulings: readonly Ruling[], near = NEAR): Grid[] {
 
 const isFlat = ({ x1, y1, x2, y2 }: Ruling): boolean => Math.abs(y2 - y1) <= Math.abs(x2 - x1);
 
-/** Rulings that touch, as groups. */
+/** Groups rulings that touch. */
 function groupsOf(rulings: readonly Ruling[], near: number): Ruling[][] {
   const parent = rulings.map((_, i) => i);
   const root = (i: number): number => {
@@ -49,7 +46,7 @@ function groupsOf(rulings: readonly Ruling[], near: number): Ruling[][] {
     while (parent[at] !== at) at = parent[at] = parent[parent[at] ?? at] ?? at;
     return at;
   };
-  // By their upper ends, so that each is held against those alone that begin before it ends.
+  // Sorted by upper end, so that each is compared only with those that start before it ends.
   const order = rulings
     .map((ruling, i) => ({
       i,
@@ -95,7 +92,7 @@ function gridOf(group: readonly Ruling[], near: number): Grid | undefined {
     readonly low: number;
     readonly high: number;
   }): boolean => Math.min(from, to) <= low + (high - low) * 0.35 && Math.max(from, to) >= high - (high - low) * 0.35;
-  /** Whether a line parts the place from the one to its left, or from the one above it. */
+  /** The positions with a line on their left or upper side. */
   const walls = { left: new Set<number>(), above: new Set<number>() };
   for (const { x1, x2, y1, y2 } of steep) {
     const column = nearest(xs, (x1 + x2) / 2);
@@ -132,7 +129,7 @@ function gridOf(group: readonly Ruling[], near: number): Grid | undefined {
   };
 }
 
-/** The places, those near to each other as one, in their order. */
+/** Sorts the coordinates and merges close ones. */
 function merged(places: readonly number[], near: number): number[] {
   const kept: number[] = [];
   for (const place of places.toSorted((a, b) => a - b)) {

@@ -18,26 +18,23 @@ export {
 export { READABLE_TYPES } from './kinds.js';
 
 export interface ReaderOptions {
-  /**
-   * What the whole process holds of memory, in bytes (`process.memoryUsage.rss`): a document that blows it up is given
-   * up on.
-   */
+  /** The memory of the whole process in bytes (`process.memoryUsage.rss`), to abort documents that use too much. */
   readonly residentBytes: () => number;
-  /** For one document, from its turn on: 120 000 ms. */
+  /** The timeout of one document, without its wait in the queue: 120 000 ms. */
   readonly deadlineMs?: number;
-  /** The thread is ended after so long without a document: 60 000 ms. */
+  /** The thread is stopped after this time without a document: 60 000 ms. */
   readonly idleMs?: number;
-  /** Bytes of one document: 50 MB. */
+  /** The maximum size of one document: 50 MB. */
   readonly maxBytes?: number;
-  /** Documents that wait: 50. */
+  /** The maximum number of waiting documents: 50. */
   readonly maxWaiting?: number;
-  /** What reading one may add to the memory of the process: 1 GB. */
+  /** The maximum memory growth of the process while one is read: 1 GB. */
   readonly maxGrowth?: number;
 }
 
 const MB = 1024 * 1024;
 
-/** What reads the text of documents, in a thread of its own. One for a process. */
+/** Creates a reader of documents in a separate thread. Use one per process. */
 export function documentReader({
   residentBytes,
   deadlineMs = 120_000,
@@ -71,21 +68,21 @@ export function documentReader({
       const signal = AbortSignal.any([own, closing.signal]);
       try {
         const kind = kindOf(contentType);
-        if (!kind) throw new UnreadableDocument('unsupported', 'documents of this kind are not read');
+        if (!kind) throw new UnreadableDocument('unsupported', 'documents of this type are not supported');
         signal.throwIfAborted();
         if (waiting >= maxWaiting)
-          throw new UnreadableDocument('busy', 'too many documents wait to be read; try again later');
+          throw new UnreadableDocument('busy', 'too many documents are waiting to be read; try again later');
         waiting += 1;
-        const turn = take(reader, () => read(content, kind, signal)).finally(() => {
+        const queued = take(reader, () => read(content, kind, signal)).finally(() => {
           waiting -= 1;
         });
-        return await unlessAborted(signal, turn); // the turn of who gives up passes by itself
+        return await unlessAborted(signal, queued); // the queued read of an aborted call ends early
       } finally {
         if (typeof content !== 'function') content.destroy();
       }
     },
     close: async () => {
-      closing.abort(new UnreadableDocument('closed', 'documents are no longer read'));
+      closing.abort(new UnreadableDocument('closed', 'the document reader was closed'));
       await thread.end();
     },
   };
@@ -103,17 +100,14 @@ async function bytesOf(content: Content, maxBytes: number, signal: AbortSignal):
     for await (const part of stream as AsyncIterable<Buffer>) {
       size += part.length;
       if (size > maxBytes)
-        throw new UnreadableDocument(
-          'too_large',
-          `documents of more than ${Math.floor(maxBytes / MB)} MB are not read`,
-        );
+        throw new UnreadableDocument('too_large', `documents larger than ${Math.floor(maxBytes / MB)} MB are not read`);
       parts.push(part);
     }
   } finally {
     signal.removeEventListener('abort', stop);
     stream.destroy();
   }
-  // A buffer of its own, which can be given away.
+  // A separate buffer, which can be transferred to the thread.
   const bytes = new Uint8Array(size);
   let at = 0;
   for (const part of parts) {

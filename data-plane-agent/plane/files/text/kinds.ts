@@ -1,4 +1,4 @@
-/** The kinds of documents that are read, by how they are. */
+/** The readers of documents. */
 export type Kind = 'pdf' | 'docx' | 'xlsx' | 'csv' | 'plain' | 'picture' | 'tiff' | 'heic';
 
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -14,9 +14,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'image/heic': 'heic',
 };
 
-/** `undefined` for what is not read. Parameters of the type are passed over. */
+/** `undefined` for unsupported types. Parameters of the type are ignored. */
 export const kindOf = (contentType: string): Kind | undefined =>
   KINDS[contentType.split(';')[0]?.trim().toLowerCase() ?? ''];
 
-/** Content types of files whose text is read. */
+/** Content types whose text can be read. */
 export const READABLE_TYPES: readonly string[] = Object.keys(KINDS);

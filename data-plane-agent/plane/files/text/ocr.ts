@@ -9,40 +9,43 @@ import type { Ruling } from './grids.js';
 import { layOut, type Piece } from './layout.js';
 import type { Reading } from './reading.js';
 
-/** Recognised pages of one document: a scan of that many is a book. */
+/** The maximum number of recognised pages per document. */
 export const MAX_OCR_PAGES = 50;
 /**
- * Signs that are less sure than this, in hundredths, are dirt on the page; letters, digits and characters are kept in
- * any case: a gap would be worse.
+ * Other characters than letters and digits below this confidence (percent) are dropped as dirt. Letters and digits are
+ * always kept, since a gap would be worse.
  */
-const LEAST_SURE = 30;
-/** A page that is less sure than this in the mean is told. */
+const MIN_CONFIDENCE = 30;
+/** A page with a lower mean confidence gets a warning. */
 const DOUBTFUL = 0.7;
 
-/** Reads a picture (PNG, JPEG, WebP, BMP or a portable map) as a page. */
+/** Reads an image (PNG, JPEG, WebP, BMP or a portable map) as a page. */
 export async function readPicture(picture: Buffer, number: number, reading: Reading): Promise<void> {
   if (reading.ocr.left <= 0) {
     reading.warn(
       'PAGES_LEFT_OUT',
-      `Only ${MAX_OCR_PAGES} pages are read from pictures; page ${number} and later ones were left out.`,
+      `Only ${MAX_OCR_PAGES} pages are read from images; page ${number} and later ones were left out.`,
     );
     return;
   }
   reading.ocr.left -= 1;
   const { words, rulings } = await recognised(picture);
-  const sure = words.filter(({ text, confidence }) => confidence >= LEAST_SURE || /[\p{L}\p{N}]/u.test(text));
-  const weight = sure.reduce((sum, { text }) => sum + text.length, 0);
+  const kept = words.filter(({ text, confidence }) => confidence >= MIN_CONFIDENCE || /[\p{L}\p{N}]/u.test(text));
+  const weight = kept.reduce((sum, { text }) => sum + text.length, 0);
   const confidence =
     weight === 0
       ? 0
-      : Math.round(sure.reduce((sum, word) => sum + word.confidence * word.text.length, 0) / weight) / 100;
+      : Math.round(kept.reduce((sum, word) => sum + word.confidence * word.text.length, 0) / weight) / 100;
   if (confidence < DOUBTFUL)
-    reading.warn('LOW_RECOGNITION', `The picture of page ${number} is hard to read: hold what was read against it.`);
-  reading.page({ text: mended(layOut(sure, rulings)), source: 'ocr', confidence });
+    reading.warn(
+      'LOW_RECOGNITION',
+      `The image of page ${number} is hard to read: compare the extracted values with it.`,
+    );
+  reading.page({ text: corrected(layOut(kept, rulings)), source: 'ocr', confidence });
 }
 
-/** Signs that are taken for others of their shape, where only one of the two makes sense. */
-const mended = (text: string): string =>
+/** Corrects characters confused with similar ones where only one of them makes sense. */
+const corrected = (text: string): string =>
   text
     .replaceAll(/[〈《]([^〈《〉》()（）\n]{0,40}?)[)）]/g, '($1)')
     .replaceAll(/[(（]([^〈《〉》()（）\n]{0,40}?)[〉》]/g, '($1)')
@@ -59,25 +62,24 @@ async function recognised(
 ): Promise<{ readonly words: readonly Word[]; readonly rulings: readonly Ruling[] }> {
   const engine = await (started ??= start());
   const failed = (error: unknown) => {
-    throw new UnreadableDocument('damaged', 'the picture cannot be read', { cause: error });
+    throw new UnreadableDocument('damaged', 'the image cannot be read', { cause: error });
   };
-  // First the page is set straight; then the lines of its tables are taken out, which character recognition stumbles
-  // over.
-  const { data: straight } = await engine
+  // First the page is deskewed; then table lines are erased, because they disturb the recognition.
+  const { data: deskewed } = await engine
     .recognize(picture, { rotateAuto: true }, { text: false, blocks: false, imageGrey: true })
     .catch(failed);
-  const page = straight.imageGrey ? greyPng(Buffer.from(straight.imageGrey.split(',')[1] ?? '', 'base64')) : undefined;
+  const page = deskewed.imageGrey ? greyPng(Buffer.from(deskewed.imageGrey.split(',')[1] ?? '', 'base64')) : undefined;
   const drawn = page ? rulingsIn(page) : [];
   const { data } = await engine
     .recognize(page ? erased(page, drawn) : picture, {}, { blocks: true, text: false })
     .catch(failed);
-  // Laid out as on a page of A4, whatever its resolution.
+  // Scaled to the width of an A4 page, whatever the resolution.
   const scale = 595 / (page?.width ?? 1654);
   const words = (data.blocks ?? []).flatMap(({ paragraphs }) =>
     paragraphs.flatMap(({ lines }) =>
       lines.flatMap((line) =>
         line.words.map((word): Word => {
-          // A word is as high as its line: a comma is no line of small print.
+          // Uses the height of the line: a comma alone would look like small print.
           const { y0, y1 } = line.bbox;
           return {
             text: word.text.replace(BARS, ''),
@@ -97,15 +99,14 @@ async function recognised(
   };
 }
 
-/** The lines of a table, taken for signs. */
+/** Table lines recognised as characters. */
 const BARS = /^[|｜[\]]+(?=.)|(?<=.)[|｜[\]]+$|^[|｜[\]_]+$/g;
 
 let started: Promise<Worker> | undefined;
 
 /**
- * The engine and the languages come out of the installed packages: nothing is fetched, and nothing is written. The
- * library takes its languages out of one folder, and they lie in two: the second is laid beside the first in the
- * engine's own memory.
+ * Starts the engine with the languages of installed packages; nothing is downloaded or written. The library expects all
+ * languages in one directory, so the second is copied into its in-memory file system.
  */
 async function start(): Promise<Worker> {
   const { resolve } = createRequire(import.meta.url);
@@ -120,7 +121,7 @@ async function start(): Promise<Worker> {
     'eng.traineddata',
     gunzipSync(await readFile(join(folder('eng'), 'eng.traineddata.gz'))),
   ]);
-  // The library keeps this list, and so takes the second for loaded.
+  // The library keeps this list, and now treats the second language as loaded.
   langs.push('eng');
   await engine.reinitialize(langs.join('+'), OEM.LSTM_ONLY);
   await engine.setParameters({ tessedit_pageseg_mode: PSM.AUTO, preserve_interword_spaces: '0' });

@@ -5,21 +5,21 @@ import { pdfjs } from './pdfjs.js';
 /** [a, b, c, d, e, f]: x' = ax + cy + e, y' = bx + dy + f. */
 export type Matrix = readonly [number, number, number, number, number, number];
 
-/** A picture on a page: its unit square, laid out by `place` from the upper left corner of the page on. */
+/** An image on a page. `place` maps the unit square to the page, from its upper left corner. */
 export interface Placed {
   readonly place: Matrix;
   readonly image: PaintedImage;
 }
 
-/** What the library says of a picture: its bytes, or the name under which it keeps them. */
+/** The library's data of an image: its bytes, or the name of the object that holds them. */
 export interface PaintedImage {
   readonly id: string | undefined;
   readonly data: unknown;
-  /** Black where it is not masked out, as scans in black and white often are. */
+  /** A mask, which paints black, as common in black-and-white scans. */
   readonly isMask: boolean;
 }
 
-/** What is drawn on a page besides text. */
+/** The non-text content of a page. */
 export interface Drawn {
   readonly rulings: readonly Ruling[];
   readonly pictures: readonly Placed[];
@@ -27,10 +27,10 @@ export interface Drawn {
   readonly height: number;
 }
 
-/** Thinner than this, in points, a box is a line. */
+/** Boxes thinner than this, in points, count as lines. */
 const THIN = 2.5;
 const MAX_OPERATORS = 400_000;
-/** Some programs keep a scan in strips of a few rows. */
+/** Some programs split a scan into strips of a few rows. */
 export const MAX_PICTURES = 10_000;
 
 export async function drawnOn(page: PDFPageProxy): Promise<Drawn> {
@@ -40,7 +40,7 @@ export async function drawnOn(page: PDFPageProxy): Promise<Drawn> {
   const rulings: Ruling[] = [];
   const pictures: Placed[] = [];
   const stack: Matrix[] = [];
-  let at = viewport.transform as unknown as Matrix; // six numbers, typed as any array
+  let at = viewport.transform as unknown as Matrix; // six numbers, typed as any[]
   for (let i = 0; i < fnArray.length && i < MAX_OPERATORS; i++) {
     const args = (argsArray[i] ?? []) as readonly unknown[];
     switch (fnArray[i]) {
@@ -94,13 +94,13 @@ let names: Map<number, string> | undefined;
 function paintedImage(arg: unknown, isMask: boolean): PaintedImage {
   if (typeof arg === 'string') return { id: arg, data: undefined, isMask };
   const data = arg as { readonly data?: unknown } | undefined;
-  // Of a mask the bytes may be kept elsewhere too.
+  // The bytes of a mask may be in a named object too.
   return typeof data?.data === 'string' ? { id: data.data, data: undefined, isMask } : { id: undefined, data, isMask };
 }
 
 const [MOVE, LINE, CURVE, QUADRATIC] = [0, 1, 2, 3] as const;
 
-/** The straight edges of a path that go along the page or down it; of a thin box its middle. */
+/** Adds the horizontal and vertical edges of a path; a thin box becomes its centre line. */
 function addRulings(args: readonly unknown[], at: Matrix, rulings: Ruling[]): void {
   const path = (args[1] as readonly unknown[] | undefined)?.[0];
   if (!(path instanceof Float32Array)) return;
@@ -166,7 +166,7 @@ const apply = ([a, b, c, d, e, f]: Matrix, x: number, y: number): readonly [numb
   b * x + d * y + f,
 ];
 
-/** First `inner`, then `outer`. */
+/** Applies the second matrix first. */
 const times = ([a, b, c, d, e, f]: Matrix, [p, q, r, s, t, u]: Matrix): Matrix => [
   a * p + c * q,
   b * p + d * q,

@@ -2,13 +2,13 @@ import type { PDFPageProxy } from 'pdfjs-dist';
 import { pgm } from './bitmap.js';
 import type { Drawn, Matrix, PaintedImage, Placed } from './pdf-drawing.js';
 
-/** Dots in an inch: what character recognition is best at, and no more than this many of them on a page. */
+/** Pixels per inch that suit character recognition, and the maximum number of pixels per page. */
 export const RESOLUTION = 220;
-const MAX_DOTS = 12_000_000;
-/** A page on which pictures cover less than this part is not a scan. */
+const MAX_PAGE_PIXELS = 12_000_000;
+/** A page whose images cover less than this share is no scan. */
 const COVERED = 0.2;
 
-/** What pictures hold, by their `kind`: those of the library, and ours, a byte a dot. */
+/** Pixel formats: those of the library, and `GREY` with one byte per pixel. */
 const [GREY, BITS, RGB, RGBA] = [0, 1, 2, 3] as const;
 
 interface Bits {
@@ -19,13 +19,12 @@ interface Bits {
 }
 
 /**
- * The pictures of a page put together as one in shades of grey, in a form that character recognition takes; `undefined`
- * where there is nothing to read.
+ * Renders the images of a page as one greyscale PGM for character recognition; `undefined` if there is nothing to read.
  */
 export async function pictureOf(page: PDFPageProxy, { pictures, width, height }: Drawn): Promise<Buffer | undefined> {
   const covered = pictures.reduce((sum, { place: [a, b, c, d] }) => sum + Math.abs(a * d - b * c), 0);
   if (covered < width * height * COVERED) return undefined;
-  const scale = Math.min(RESOLUTION / 72, Math.sqrt(MAX_DOTS / (width * height)));
+  const scale = Math.min(RESOLUTION / 72, Math.sqrt(MAX_PAGE_PIXELS / (width * height)));
   const [across, down] = [Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale))];
   const grey = new Uint8Array(across * down).fill(255);
   let drawn = 0;
@@ -38,7 +37,7 @@ export async function pictureOf(page: PDFPageProxy, { pictures, width, height }:
   return drawn === 0 ? undefined : pgm(grey, across, down);
 }
 
-/** A picture in shades of grey, in a form that character recognition takes, and with no more dots than it takes. */
+/** Converts a greyscale image to PGM, reduced to the maximum number of pixels. */
 export function reduced({
   width,
   height,
@@ -48,7 +47,7 @@ export function reduced({
   readonly height: number;
   readonly grey: Uint8Array;
 }): Buffer {
-  const scale = Math.min(1, Math.sqrt(MAX_DOTS / (width * height)));
+  const scale = Math.min(1, Math.sqrt(MAX_PAGE_PIXELS / (width * height)));
   const [across, down] = [Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale))];
   const paper = new Uint8Array(across * down).fill(255);
   paint(paper, {
@@ -73,7 +72,7 @@ async function bitsOf(page: PDFPageProxy, { id, data }: PaintedImage): Promise<B
   return { width: image.width, height: image.height, data: image.data, kind: image.kind ?? BITS };
 }
 
-/** Draws one picture: each dot of the page within it takes the mean of what the picture has there. */
+/** Draws one image: each page pixel gets the mean of the image pixels under it. */
 function paint(
   grey: Uint8Array,
   {
@@ -88,7 +87,7 @@ function paint(
     readonly scale: number;
   },
 ): void {
-  const [a, b, c, d, e, f] = place.map((number) => number * scale) as unknown as Matrix; // six numbers as before
+  const [a, b, c, d, e, f] = place.map((number) => number * scale) as unknown as Matrix; // still six numbers
   const determinant = a * d - b * c;
   if (determinant === 0) return;
   const corners = [
@@ -107,7 +106,7 @@ function paint(
     clamp(Math.ceil(Math.max(...corners.map(([, y]) => y))), down),
   ];
   const shade = shadeOf(bits);
-  // How many of the picture's dots fall on one of the page.
+  // Samples per page pixel in each direction.
   const steps = clamp(Math.round(Math.sqrt((bits.width * bits.height) / Math.abs(determinant))), 4) || 1;
   for (let y = top; y < bottom; y++) {
     for (let x = left; x < right; x++) {
@@ -118,7 +117,7 @@ function paint(
         const u = (px * d - py * c) / determinant;
         const v = (py * a - px * b) / determinant;
         if (u < 0 || u >= 1 || v < 0 || v >= 1) continue;
-        // The picture's first row is at the top of its square.
+        // The first row of the image is at the top of the unit square.
         sum += shade(Math.floor(u * bits.width), Math.floor((1 - v) * bits.height - 1e-9));
         count += 1;
       }
@@ -140,6 +139,6 @@ function shadeOf({ data, width, height, kind }: Bits): (x: number, y: number) =>
   }
   if (kind === GREY) return (x, y) => data[row(y) * width + x] ?? 255;
   const bytes = (width + 7) >> 3;
-  // A set bit is white; of a mask it is where nothing is painted.
+  // A set bit is white, or unpainted in a mask.
   return (x, y) => (((data[row(y) * bytes + (x >> 3)] ?? 255) >> (7 - (x & 7))) & 1 ? 255 : 0);
 }

@@ -5,17 +5,17 @@ import { drawnOn, type Drawn } from './pdf-drawing.js';
 import { pictureOf } from './pdf-picture.js';
 import { readPicture } from './ocr.js';
 import { pdfjs, pdfResources } from './pdfjs.js';
-import { MAX_DOTS } from './picture-size.js';
+import { MAX_PIXELS } from './picture-size.js';
 import type { Reading } from './reading.js';
 
-/** Pages of a contract with all its annexes; those after them are left out, and that is told. */
+/** Fits a contract with its annexes; later pages are left out with a warning. */
 export const MAX_PDF_PAGES = 500;
-/** A page with fewer signs than this is one of pictures, where it has some. */
-const FEW_SIGNS = 24;
+/** A page with images and fewer text characters than this is a scan. */
+const MIN_TEXT_LENGTH = 24;
 
 /**
- * Reads a PDF page by page: its text layer, or, where there is none, the pictures of which a scan is made. Nothing in
- * it is run: no scripts, no forms, no links; fonts are not loaded into anything.
+ * Reads a PDF page by page: its text layer, or the images of a scan. No scripts, forms or links are executed, and no
+ * fonts are loaded.
  */
 export async function readPdf(bytes: Uint8Array, reading: Reading): Promise<void> {
   const document = await opened(bytes);
@@ -45,14 +45,14 @@ export async function opened(bytes: Uint8Array): Promise<PDFDocumentProxy> {
       isOffscreenCanvasSupported: false,
       isImageDecoderSupported: false,
       stopAtErrors: false,
-      maxImageSize: MAX_DOTS,
+      maxImageSize: MAX_PIXELS,
       verbosity: VerbosityLevel.ERRORS - 1,
       ...pdfResources(),
     }).promise;
   } catch (error) {
     if (error instanceof Error && error.name === 'PasswordException')
       throw new UnreadableDocument('encrypted', 'the PDF is protected by a password', { cause: error });
-    throw new UnreadableDocument('damaged', 'the PDF is damaged, or is none', { cause: error });
+    throw new UnreadableDocument('damaged', 'the PDF is damaged, or is no PDF', { cause: error });
   }
 }
 
@@ -67,19 +67,19 @@ async function readPage(page: PDFPageProxy, number: number, reading: Reading): P
     reading.page({ text: '', source: 'text' });
     return;
   }
-  const signs = pieces.reduce((sum, { text }) => sum + text.trim().length, 0);
-  if (signs >= FEW_SIGNS || drawn.pictures.length === 0) {
-    // Signs for private use, and none at all: a font that does not say what its signs mean.
+  const length = pieces.reduce((sum, { text }) => sum + text.trim().length, 0);
+  if (length >= MIN_TEXT_LENGTH || drawn.pictures.length === 0) {
+    // Private use and replacement characters indicate a font without a character mapping.
     const garbled = pieces.reduce((sum, { text }) => sum + (text.match(/[\ufffd\ue000-\uf8ff]/g)?.length ?? 0), 0);
-    if (garbled > signs * 0.3 && signs > 0)
-      reading.warn('PAGE_UNREADABLE', `The text of page ${number} cannot be told from its signs.`);
+    if (garbled > length * 0.3 && length > 0)
+      reading.warn('PAGE_UNREADABLE', `The font of page ${number} does not tell which characters its text has.`);
     reading.page({ text: layOut(pieces, drawn.rulings), source: 'text' });
     return;
   }
   const picture = await pictureOf(page, drawn);
   if (picture) await readPicture(picture, number, reading);
   else {
-    reading.warn('PAGE_UNREADABLE', `The pictures of page ${number} cannot be read.`);
+    reading.warn('PAGE_UNREADABLE', `The images of page ${number} cannot be read.`);
     reading.page({ text: layOut(pieces, drawn.rulings), source: 'text' });
   }
 }
@@ -100,7 +100,7 @@ async function piecesOf(page: PDFPageProxy): Promise<Piece[]> {
       number,
     ];
     const size = Math.hypot(c, d);
-    // Stamps and watermarks across the page are no text of it.
+    // Rotated text is a stamp or a watermark.
     if (size === 0 || Math.abs(b) > Math.abs(a) * 0.1) continue;
     const left = Math.min(x, x + item.width * Math.sign(a));
     pieces.push({

@@ -4,7 +4,7 @@ import type * as Pdfjs from 'pdfjs-dist';
 
 let loaded: Promise<typeof Pdfjs> | undefined;
 
-/** The library draws with what a browser has, and nothing is drawn here; but it looks for that when it is loaded. */
+/** Loads the library. It requires browser globals for rendering at load time, although nothing is rendered here. */
 export function pdfjs(): Promise<typeof Pdfjs> {
   class Nothing {}
   const globals = globalThis as Record<string, unknown>;
@@ -15,8 +15,8 @@ export function pdfjs(): Promise<typeof Pdfjs> {
 }
 
 /**
- * It would load a native canvas beside it wherever that is installed: for hostile files, and thirty megabytes of
- * memory. It finds an empty module instead.
+ * Provides an empty module instead of an installed native canvas, which would process hostile files and use 30 MB of
+ * memory.
  */
 function withoutCanvas(): void {
   const require = createRequire(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'));
@@ -24,16 +24,13 @@ function withoutCanvas(): void {
   try {
     path = require.resolve('@napi-rs/canvas');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND') return; // an optional dependency of the library
+    if (error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND') return; // optional dependency
     throw error;
   }
   require.cache[path] = Object.assign(new Module(path), { filename: path, loaded: true, exports: {} });
 }
 
-/**
- * Character maps of Chinese fonts, the widths of the standard fonts and the decoders of pictures lie beside the
- * library.
- */
+/** The library's character maps of Chinese fonts, standard font widths and image decoders. */
 export function pdfResources() {
   const folder = dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'));
   const at = (name: string) => `${join(folder, name)}/`;

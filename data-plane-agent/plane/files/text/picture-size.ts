@@ -1,12 +1,12 @@
-/** Dots of a picture, or a page of one, that is unpacked: a page of A3 at 600 dots an inch has fewer. */
-export const MAX_DOTS = 80_000_000;
+/** The maximum number of pixels of an unpacked image or page. An A3 page at 600 dpi has fewer. */
+export const MAX_PIXELS = 80_000_000;
 
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-/** The size of a PNG, JPEG or WebP, before anything of it is unpacked; `undefined` when it does not say. */
+/** The size of a PNG, JPEG or WebP from its header; `undefined` if it has none. */
 export function sizeOf(picture: Buffer): Size | undefined {
   if (picture.length < 32) return undefined;
   if (picture.readUInt32BE(0) === 0x89504e47)
@@ -17,7 +17,7 @@ export function sizeOf(picture: Buffer): Size | undefined {
   return undefined;
 }
 
-/** From the first frame's header. */
+/** Read from the first frame header. */
 export function jpegSize(picture: Buffer): Size | undefined {
   for (let at = 2; at + 9 < picture.length;) {
     if (picture[at] !== 0xff) return undefined;

@@ -1,16 +1,16 @@
 import type { PageText, TextWarning } from './document-text.js';
 
-/** What no contract has more of, in UTF-16 units over all pages. */
+/** The maximum text length over all pages, in UTF-16 units. */
 export const MAX_TEXT = 2_000_000;
 
-/** One document being read: pages are handed over as they come, so that they are there however the rest goes. */
+/** The output of one document being read. Pages are delivered immediately, so that they remain if a later one fails. */
 export interface Reading {
-  /** The next page. */
+  /** Adds the next page. */
   page(page: Omit<PageText, 'number'>): void;
-  /** `cause` is for the log. */
+  /** `cause` is logged. */
   warn(code: TextWarning['code'], message: string, cause?: unknown): void;
-  /** There is as much text as is taken: what follows need not be read. */
+  /** Whether the maximum text length is reached, so that the rest can be skipped. */
   isFull(): boolean;
-  /** How many pages may still be recognised from pictures. */
+  /** How many more pages may be read by character recognition. */
   readonly ocr: { left: number };
 }

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 
 /*
- * Where the thread begins: with a file as it lies on the disk. Tests run from source, and a thread does not take over from its process how
- * TypeScript is read: there it is told again, by what the developers' installation has.
+ * The entry point of the worker thread, as a plain JavaScript file. Tests run from source, and threads do not inherit
+ * the TypeScript loader of the process, so it is registered here from the development dependencies.
  */
 const compiled = new URL('./worker.js', import.meta.url);
 if (existsSync(compiled)) await import(compiled.href);

@@ -3,13 +3,13 @@ import { UnreadableDocument, type DocumentText, type PageText, type TextWarning 
 import type { Job, Message } from './worker.js';
 
 export interface ThreadLimits {
-  /** For one document, in milliseconds. */
+  /** The timeout of one document, in milliseconds. */
   readonly deadlineMs: number;
-  /** After so long without a document the thread is ended, in milliseconds. */
+  /** The thread is stopped after this time without a document, in milliseconds. */
   readonly idleMs: number;
-  /** What reading one document may add to what the whole process holds, in bytes. */
+  /** The maximum memory growth of the process while one document is read, in bytes. */
   readonly maxGrowth: number;
-  /** What the process holds of memory, in bytes. */
+  /** The memory of the process, in bytes. */
   readonly residentBytes: () => number;
 }
 
@@ -17,8 +17,8 @@ const HEAP_MB = 768;
 const WATCH_MS = 100;
 
 /**
- * One thread that reads one document at a time: started when there is one, ended when there has been none for a while,
- * and killed when it hangs or grows.
+ * A thread that reads one document at a time. It is started on demand, stopped when idle, and terminated when it hangs
+ * or uses too much memory.
  */
 export class ReadingThread {
   private worker: Worker | undefined;
@@ -26,7 +26,7 @@ export class ReadingThread {
 
   constructor(private readonly limits: ThreadLimits) {}
 
-  /** The bytes are given away. Rejects with an `UnreadableDocument`, or the signal's reason. */
+  /** Transfers the bytes to the thread. Rejects with an `UnreadableDocument` or the signal's reason. */
   async read(job: Job, signal: AbortSignal): Promise<DocumentText> {
     clearTimeout(this.idle);
     signal.throwIfAborted();
@@ -40,7 +40,7 @@ export class ReadingThread {
     }
   }
 
-  /** Whether a thread is there. */
+  /** Whether the thread is running. */
   get isUp(): boolean {
     return this.worker !== undefined;
   }
@@ -61,7 +61,7 @@ export class ReadingThread {
       stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     });
-    // What its libraries print is of the document, and for nobody.
+    // Output of the libraries may contain document text, and is discarded.
     worker.stdout.resume();
     worker.stderr.resume();
     return worker;
@@ -76,39 +76,39 @@ export class ReadingThread {
         clearTimeout(deadline);
         clearInterval(watch);
         signal.removeEventListener('abort', abort);
-        worker.off('message', hear).off('error', fall).off('exit', exit);
+        worker.off('message', onMessage).off('error', onError).off('exit', onExit);
         then();
       };
-      // A thread that was given up on is gone before the next document is begun.
+      // The thread must have terminated before the next document starts.
       const kill = (reason: unknown) => settle(() => void this.end().then(() => reject(reason), reject));
       const abort = () => kill(signal.reason);
-      const hear = (message: Message) => {
+      const onMessage = (message: Message) => {
         if ('page' in message) pages.push(message.page);
         else if ('warning' in message) warnings.push(message.warning);
         else if ('done' in message) settle(() => resolve({ pages, warnings }));
         else settle(() => reject(new UnreadableDocument(message.failed.code, message.failed.message)));
       };
-      const fall = (error: Error & { readonly code?: unknown }) =>
+      const onError = (error: Error & { readonly code?: unknown }) =>
         kill(
           error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-            ? tooMuch()
-            : new UnreadableDocument('damaged', 'the document made its reader fail', { cause: error }),
+            ? outOfMemory()
+            : new UnreadableDocument('damaged', 'the document caused its reader to fail', { cause: error }),
         );
-      const exit = () => kill(new UnreadableDocument('damaged', 'the document made its reader fail'));
+      const onExit = () => kill(new UnreadableDocument('damaged', 'the document caused its reader to fail'));
       const deadline = setTimeout(
         () => kill(new UnreadableDocument('too_slow', 'the document takes too long to read')),
         this.limits.deadlineMs,
       );
       const watch = setInterval(() => {
-        if (this.limits.residentBytes() - before > this.limits.maxGrowth) kill(tooMuch());
+        if (this.limits.residentBytes() - before > this.limits.maxGrowth) kill(outOfMemory());
       }, WATCH_MS);
       signal.addEventListener('abort', abort, { once: true });
-      worker.on('message', hear).on('error', fall).on('exit', exit);
+      worker.on('message', onMessage).on('error', onError).on('exit', onExit);
       const whole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
       worker.postMessage({ kind, bytes: whole }, [whole.buffer as ArrayBuffer]);
     });
   }
 }
 
-const tooMuch = (): UnreadableDocument =>
+const outOfMemory = (): UnreadableDocument =>
   new UnreadableDocument('too_large', 'the document takes too much memory to read');

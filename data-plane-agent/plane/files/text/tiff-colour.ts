@@ -1,19 +1,19 @@
 import { UnreadableDocument } from './document-text.js';
 import type { Directory } from './tiff-directories.js';
 
-/** What the numbers of a page mean, in the words of PDF. */
+/** How the samples of a page are interpreted, in PDF terms. */
 export interface Colour {
-  /** Of one number. */
+  /** Bits per sample. */
   readonly bits: number;
-  /** Numbers of one dot, in the plane that is read. */
+  /** Samples per pixel, in the plane that is read. */
   readonly samples: number;
-  /** Where the numbers of a dot do not lie together, the plane of those that are read. */
+  /** The plane that is read if the samples of a pixel are stored in separate planes. */
   readonly plane: number;
-  /** A colour space, in which `TINT` stands for the number of the object that is `tint`. */
+  /** The colour space, in which `TINT` stands for the object number of `tint`. */
   readonly space: string;
-  /** Makes a colour of a dot that has more numbers. */
+  /** Computes the colour of a pixel with additional samples. */
   readonly tint?: { readonly inputs: number; readonly outputs: number; readonly program: string };
-  /** Whether large is dark. */
+  /** Whether large values are dark. */
   readonly isInverted: boolean;
 }
 
@@ -47,23 +47,23 @@ export function colourOf(directory: Directory): Colour {
   const depths = new Set(directory.numbers(TAG.bits, MAX_SAMPLES));
   const [bits = 1] = depths;
   if (depths.size > 1 || ![1, 2, 4, 8, 16].includes(bits) || (directory.number(TAG.format) ?? 1) !== 1)
-    throw unsupported('its numbers are of a kind that pictures of documents have not');
-  // Only within a JPEG are they turned into colours by who unpacks it.
-  if (photometric === YCC && !isJpeg(compression)) throw unsupported('its colours are kept as light and hue');
+    throw unsupported('its sample format is not supported');
+  // Only JPEG decoders convert these colours.
+  if (photometric === YCC && !isJpeg(compression)) throw unsupported('it has YCbCr colours outside of JPEG');
   const isInverted = photometric === WHITE_IS_ZERO;
   if (photometric === PALETTE) {
-    if (samples !== 1 || bits > 8) throw unsupported('its palette is of an unusual kind');
+    if (samples !== 1 || bits > 8) throw unsupported('its palette is not supported');
     return { bits, samples, plane: 0, space: paletteOf(directory, bits), isInverted };
   }
   const space = SPACES[photometric];
   if (!space || samples < space.samples || samples > MAX_SAMPLES)
-    throw unsupported('its colours are of a kind that pictures of documents have not');
+    throw unsupported('its colour space is not supported');
   if (samples === space.samples && directory.number(TAG.planar) !== PLANAR)
     return { bits, samples, plane: 0, space: space.name, isInverted };
-  if (isJpeg(compression) || bits === 1) throw unsupported('it has more numbers for a dot than a colour has');
+  if (isJpeg(compression) || bits === 1) throw unsupported('it has additional samples in an unsupported encoding');
   if (directory.number(TAG.planar) === PLANAR) {
-    if (photometric === CMYK) throw unsupported('its four inks are kept apart');
-    // Of red, green and blue the green is nearest to what an eye sees of all three.
+    if (photometric === CMYK) throw unsupported('its CMYK planes are stored separately');
+    // Green is closest to the perceived brightness.
     return { bits, samples: 1, plane: photometric === RGB ? 1 : 0, space: '/DeviceGray', isInverted };
   }
   const tint = tintOf({
@@ -86,13 +86,13 @@ const PLANAR = 2;
 export const isFax = (compression: number): boolean => compression >= 2 && compression <= 4;
 export const isJpeg = (compression: number): boolean => compression === 6 || compression === 7;
 export const unsupported = (what: string): UnreadableDocument =>
-  new UnreadableDocument('unsupported', `TIFFs of this kind are not read: ${what}`);
+  new UnreadableDocument('unsupported', `TIFFs of this kind are not supported: ${what}`);
 
 function paletteOf(directory: Directory, bits: number): string {
   const size = 1 << bits;
   const map = directory.numbers(TAG.palette, 3 * size);
   if (map.length < 3 * size) throw new UnreadableDocument('damaged', 'a page of the TIFF lacks its palette');
-  // Sixteen bits each, which some programs fill with eight.
+  // Sixteen bits each, although some programs store eight.
   const shift = map.some((value) => value > 255) ? 8 : 0;
   const colours = Array.from(
     { length: size * 3 },
@@ -101,11 +101,11 @@ function paletteOf(directory: Directory, bits: number): string {
   return `[/Indexed /DeviceRGB ${size - 1} <${Buffer.from(colours).toString('hex')}>]`;
 }
 
-const [PREMULTIPLIED, APART] = [1, 2] as const;
+const [PREMULTIPLIED, UNASSOCIATED] = [1, 2] as const;
 
 /**
- * What makes a colour of more numbers, in PDF's language of functions: on white paper, where the first number beyond
- * those of the colour says how opaque the dot is; all others are passed over.
+ * A PDF function that computes the colour from additional samples: the first of them may be the opacity over white
+ * paper; the others are ignored.
  */
 function tintOf({
   samples,
@@ -116,10 +116,10 @@ function tintOf({
   colours: number;
   alpha: number | undefined;
 }): NonNullable<Colour['tint']> {
-  // To each of the colours below the uppermost number, which stays where it is.
+  // Applies an operator to each colour below the topmost number, which is kept.
   const each = (operator: 'mul' | 'add') => `dup ${colours + 2} -1 roll ${operator} exch `.repeat(colours);
   const onWhite =
-    alpha === APART
+    alpha === UNASSOCIATED
       ? `${each('mul')}1 exch sub ${each('add')}`
       : alpha === PREMULTIPLIED
         ? `1 exch sub ${each('add')}`

@@ -1,39 +1,34 @@
 import { UnreadableDocument } from './document-text.js';
 
-/** What a TIFF says of one picture in it, by the numbers of its tags. */
+/** The tags of one image in a TIFF, by their numbers. */
 export interface Directory {
-  /** Numbers of several bytes lie in the order of the machine that wrote them. */
+  /** The byte order of the file. */
   readonly isLittleEndian: boolean;
-  /**
-   * The first value of a tag, whole and not below nought; `undefined` where the tag is not there, or is of fractions.
-   */
+  /** The first value of an unsigned integer tag; `undefined` if it is missing or not an integer. */
   number(tag: number): number | undefined;
-  /** Its values, none where there is none; more than `most` of them are a fault. */
+  /** The values of a tag, or an empty list. Throws if there are more than `most`. */
   numbers(tag: number, most: number): readonly number[];
-  /** Its first value where it is a fraction. */
+  /** The first value of a tag with fractions. */
   fraction(tag: number): number | undefined;
-  /** The value of a tag as it lies in the file. */
+  /** The raw bytes of a tag. */
   bytes(tag: number): Buffer | undefined;
 }
 
-/** Each page has one, and thumbnails and masks beside it. */
+/** Each page has one; thumbnails and masks have further ones. */
 const MAX_DIRECTORIES = 1_000;
-/** The standard has fewer tags, and programs add some dozens. */
+/** The standard defines fewer tags, and programs add some dozens. */
 const MAX_TAGS = 1_000;
 
-/**
- * The pictures of a TIFF or BigTIFF in their order. Nothing is believed: what lies outside of the file, or leads back
- * to where one has been, throws.
- */
+/** The images of a TIFF or BigTIFF in order. Offsets outside of the file and cycles throw. */
 export function* directoriesOf(file: Buffer): Generator<Directory> {
   const numbers = numbersOf(file);
   const version = numbers.whole(2, 2);
-  if (version !== CLASSIC && version !== BIG) throw damaged('the file is no TIFF');
+  if (version !== CLASSIC && version !== BIG) throw damaged('the file is not a TIFF');
   const wide = version === BIG ? 8 : 4;
   const seen = new Set<number>();
   for (let at = numbers.whole(version === BIG ? 8 : 4, wide); at !== 0;) {
-    if (seen.has(at)) throw damaged('the pages of the TIFF go round in a circle');
-    if (seen.add(at).size > MAX_DIRECTORIES) throw damaged(`the TIFF holds more than ${MAX_DIRECTORIES} pictures`);
+    if (seen.has(at)) throw damaged('the pages of the TIFF form a cycle');
+    if (seen.add(at).size > MAX_DIRECTORIES) throw damaged(`the TIFF has more than ${MAX_DIRECTORIES} images`);
     const { directory, end } = directoryAt(numbers, at, wide);
     yield directory;
     at = numbers.whole(end, wide);
@@ -47,7 +42,7 @@ const damaged = (message: string): UnreadableDocument => new UnreadableDocument(
 interface Numbers {
   readonly file: Buffer;
   readonly isLittleEndian: boolean;
-  /** A number without sign; throws where it does not lie in the file. */
+  /** An unsigned integer; throws outside of the file. */
   whole(at: number, size: number): number;
 }
 
@@ -63,7 +58,7 @@ function numbersOf(file: Buffer): Numbers {
   };
 }
 
-/** Bytes of one value, by its type. */
+/** Bytes per value by type. */
 const SIZES: ReadonlyMap<number, number> = new Map([
   [1, 1],
   [2, 1],
@@ -83,7 +78,7 @@ const SIZES: ReadonlyMap<number, number> = new Map([
   [18, 8],
 ]);
 const FRACTION = 5;
-/** Those that are no whole numbers: fractions of both kinds, and floating point. */
+/** Types that are no integers: both kinds of fractions, and floating point. */
 const PARTS: ReadonlySet<number> = new Set([FRACTION, 10, 11, 12]);
 
 interface Value {
@@ -101,7 +96,7 @@ function directoryAt(
   const { file, isLittleEndian, whole } = numbers;
   const counted = wide === 8 ? 8 : 2;
   const entries = whole(at, counted);
-  if (entries > MAX_TAGS) throw damaged(`a picture of the TIFF has more than ${MAX_TAGS} tags`);
+  if (entries > MAX_TAGS) throw damaged(`an image of the TIFF has more than ${MAX_TAGS} tags`);
   const length = 4 + 2 * wide;
   const values = new Map<number, Value>();
   for (let i = 0; i < entries; i++) {
@@ -109,7 +104,7 @@ function directoryAt(
     const type = whole(entry + 2, 2);
     const count = whole(entry + 4, wide);
     const size = SIZES.get(type);
-    // What fits stands in the entry itself. A type that nobody knows is passed over, as the standard asks.
+    // Small values are in the entry itself. Unknown types are skipped, as the standard requires.
     if (size !== undefined)
       values.set(whole(entry, 2), {
         type,
@@ -121,7 +116,7 @@ function directoryAt(
   const found = (tag: number): Value | undefined => {
     const value = values.get(tag);
     if (value && value.start + value.count * value.size > file.length)
-      throw damaged('the TIFF ends before what it names');
+      throw damaged('the TIFF refers to data beyond its end');
     return value;
   };
   const wholes = (tag: number): Value | undefined => {
@@ -139,7 +134,7 @@ function directoryAt(
       numbers: (tag, most) => {
         const value = wholes(tag);
         if (!value) return [];
-        if (value.count > most) throw damaged('the TIFF has more values than its pages have use for');
+        if (value.count > most) throw damaged('a tag of the TIFF has too many values');
         return Array.from({ length: value.count }, (_, i) => whole(value.start + i * value.size, value.size));
       },
       fraction: (tag) => {

@@ -1,26 +1,26 @@
 import { UnreadableDocument } from './document-text.js';
 import { MAX_PICTURES } from './pdf-drawing.js';
-import { MAX_DOTS } from './picture-size.js';
+import { MAX_PIXELS } from './picture-size.js';
 import { colourOf, type Colour } from './tiff-colour.js';
 import type { Directory } from './tiff-directories.js';
 import { packingOf, type Packed } from './tiff-packing.js';
 
-/** One page: the pieces in which it is stored, and how they are to be looked at. */
+/** One page: its stored pieces, and how to display them. */
 export interface TiffPage {
-  /** Dots, as stored. */
+  /** In pixels, as stored. */
   readonly width: number;
   readonly height: number;
-  /** How many times as high as wide a dot is: those of coarse faxes are about twice. */
-  readonly dotHeight: number;
-  /** Which way up it is stored, from 1 to 8 as the standard counts. */
+  /** The height of a pixel divided by its width; about two in coarse faxes. */
+  readonly pixelHeight: number;
+  /** The orientation tag, from 1 to 8. */
   readonly orientation: number;
   readonly colour: Colour;
   readonly pieces: readonly Piece[];
-  /** Of the file, all pieces together. */
+  /** The stored size of all pieces. */
   readonly bytes: number;
 }
 
-/** A strip or a tile, and where its upper left corner is on the page. */
+/** A strip or a tile, with its upper left corner on the page. */
 export interface Piece extends Packed {
   readonly x: number;
   readonly y: number;
@@ -46,30 +46,30 @@ const TAG = {
   jpegBytes: 514,
 } as const;
 
-/** Whether the picture is a page, and no thumbnail or mask of one. */
+/** Whether the image is a page, not a thumbnail or mask. */
 export const isPage = (directory: Directory): boolean =>
   ((directory.number(TAG.kind) ?? 0) & (REDUCED | MASK)) === 0 && directory.number(TAG.oldKind) !== OLD_REDUCED;
 const [REDUCED, MASK, OLD_REDUCED] = [1, 4, 2] as const;
 
-/** The page that a directory tells of. How large it is unpacked is looked at here, where nothing is. */
+/** The page of a directory. Its unpacked size is checked without unpacking it. */
 export function pageOf(directory: Directory, file: Buffer): TiffPage {
   const [width, height] = [directory.number(TAG.width) ?? 0, directory.number(TAG.height) ?? 0];
   if (width < 1 || height < 1) throw new UnreadableDocument('damaged', 'a page of the TIFF has no size');
-  if (width * height > MAX_DOTS) throw tooLarge();
+  if (width * height > MAX_PIXELS) throw tooLarge();
   const colour = colourOf(directory);
   const pack = packingOf(directory, colour);
   const places = stored(directory, { width, height, plane: colour.plane }, file);
   const pieces = places.map(({ x, y, offset, length, ...size }): Piece => {
     if (length < 1 || offset + length > file.length)
-      throw new UnreadableDocument('damaged', 'the TIFF ends before its pages do');
+      throw new UnreadableDocument('damaged', 'the TIFF ends within a page');
     return { x, y, ...pack(file.subarray(offset, offset + length), size) };
   });
-  // JPEGs say themselves how large they are.
-  if (pieces.reduce((sum, piece) => sum + piece.width * piece.height, 0) > MAX_DOTS) throw tooLarge();
+  // JPEG headers have sizes of their own.
+  if (pieces.reduce((sum, piece) => sum + piece.width * piece.height, 0) > MAX_PIXELS) throw tooLarge();
   return {
     width,
     height,
-    dotHeight: dotHeightOf(directory),
+    pixelHeight: pixelHeightOf(directory),
     orientation: directory.number(TAG.orientation) ?? 1,
     colour,
     pieces,
@@ -78,7 +78,7 @@ export function pageOf(directory: Directory, file: Buffer): TiffPage {
 }
 
 const tooLarge = (): UnreadableDocument =>
-  new UnreadableDocument('too_large', `a page has more than ${MAX_DOTS / 1_000_000} million dots`);
+  new UnreadableDocument('too_large', `a page has more than ${MAX_PIXELS / 1_000_000} million pixels`);
 
 interface Stored {
   readonly x: number;
@@ -95,7 +95,7 @@ function stored(
   file: Buffer,
 ): Stored[] {
   const jpeg = directory.number(TAG.compression) === OLD_JPEG ? directory.number(TAG.jpegOffset) : undefined;
-  // Of the old kind of JPEG the strips are parts of one picture, which says where it is.
+  // With old-style JPEG compression the strips are parts of one image.
   if (jpeg)
     return [{ x: 0, y: 0, width, height, offset: jpeg, length: directory.number(TAG.jpegBytes) ?? file.length - jpeg }];
   const tile = directory.number(TAG.tileWidth);
@@ -106,15 +106,15 @@ function stored(
   if (each < 1 || down < 1) throw new UnreadableDocument('damaged', 'the pieces of a page have no size');
   const columns = Math.ceil(width / each);
   const count = columns * Math.ceil(height / down);
-  // What tiles have beyond the page's edge counts too.
-  if (tile !== undefined && count * each * down > MAX_DOTS) throw tooLarge();
-  if (count > MAX_PICTURES) throw new UnreadableDocument('too_large', `a page is in more than ${MAX_PICTURES} pieces`);
+  // The parts of tiles beyond the page's edge count too.
+  if (tile !== undefined && count * each * down > MAX_PIXELS) throw tooLarge();
+  if (count > MAX_PICTURES) throw new UnreadableDocument('too_large', `a page has more than ${MAX_PICTURES} pieces`);
   const offsets = directory.numbers(tile === undefined ? TAG.stripOffsets : TAG.tileOffsets, MAX_PICTURES * MAX_PLANES);
   const lengths = directory.numbers(tile === undefined ? TAG.stripBytes : TAG.tileBytes, MAX_PICTURES * MAX_PLANES);
   return Array.from({ length: count }, (_, i) => {
     const [x, y, at] = [(i % columns) * each, Math.floor(i / columns) * down, plane * count + i];
     const offset = offsets[at] ?? 0;
-    // Programs of old do not say how long the only strip is.
+    // Old programs omit the length of a single strip.
     const length = lengths[at] ?? (offsets.length === 1 ? file.length - offset : 0);
     return { x, y, width: each, height: tile === undefined ? Math.min(down, height - y) : down, offset, length };
   });
@@ -123,8 +123,8 @@ function stored(
 const OLD_JPEG = 6;
 const MAX_PLANES = 8;
 
-function dotHeightOf(directory: Directory): number {
+function pixelHeightOf(directory: Directory): number {
   const ratio = (directory.fraction(TAG.xResolution) ?? 1) / (directory.fraction(TAG.yResolution) ?? 1);
-  // What no device has is no resolution.
+  // Implausible resolutions are ignored.
   return ratio > 0.2 && ratio < 5 ? ratio : 1;
 }

@@ -3,10 +3,10 @@ import { TINT, type Colour } from './tiff-colour.js';
 import type { Piece, TiffPage } from './tiff-page.js';
 
 /**
- * Binds pages into a PDF, each piece a picture in its place, packed as it was. A page that cannot be read is an empty
- * sheet. Each dot becomes one of those that character recognition is given, where these are not too many.
+ * Wraps pages in a PDF, each piece as an image at its position and compressed as before. Unreadable pages become empty
+ * ones. Pixels keep their number at the resolution used for character recognition, up to its limit.
  */
-export function boundAsPdf(pages: readonly (TiffPage | undefined)[]): Uint8Array {
+export function pdfOfPages(pages: readonly (TiffPage | undefined)[]): Uint8Array {
   const file = newFile();
   const kids = pages.map((page) =>
     page ? addPage(file, page) : file.add('<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] >>'),
@@ -14,8 +14,8 @@ export function boundAsPdf(pages: readonly (TiffPage | undefined)[]): Uint8Array
   return file.end(`<< /Type /Pages /Count ${kids.length} /Kids [${kids.map((kid) => `${kid} 0 R`).join(' ')}] >>`);
 }
 
-/** Where the standard's eight ways of storing a page put it in a square of one by one, whose y goes up. */
-const TURNS: Readonly<Record<number, string>> = {
+/** The transformations of the unit square, with y upwards, for the eight orientations of the standard. */
+const ORIENTATIONS: Readonly<Record<number, string>> = {
   1: '1 0 0 1 0 0',
   2: '-1 0 0 1 1 0',
   3: '-1 0 0 -1 1 1',
@@ -25,12 +25,12 @@ const TURNS: Readonly<Record<number, string>> = {
   7: '0 1 1 0 0 0',
   8: '0 1 -1 0 1 0',
 };
-/** From here on width and height change places. */
-const LYING = 5;
+/** From this orientation on width and height are swapped. */
+const FIRST_SWAPPED = 5;
 
 function addPage(file: PdfFile, page: TiffPage): number {
-  const [across, up] = [(page.width * 72) / RESOLUTION, (page.height * page.dotHeight * 72) / RESOLUTION];
-  const [width, height] = page.orientation >= LYING ? [up, across] : [across, up];
+  const [across, up] = [(page.width * 72) / RESOLUTION, (page.height * page.pixelHeight * 72) / RESOLUTION];
+  const [width, height] = page.orientation >= FIRST_SWAPPED ? [up, across] : [across, up];
   const { tint } = page.colour;
   const space = tint ? page.colour.space.replace(TINT, String(addFunction(file, tint))) : page.colour.space;
   const pictures = page.pieces.map((piece) => file.add(pictureOf(piece, page.colour, space), piece.data));
@@ -41,7 +41,7 @@ function addPage(file: PdfFile, page: TiffPage): number {
   const content = file.add(
     '',
     Buffer.from(
-      `${matrix({ width, height, x: 0, y: 0 })} cm ${TURNS[page.orientation] ?? TURNS[1]} cm\n${placed.join('\n')}`,
+      `${matrix({ width, height, x: 0, y: 0 })} cm ${ORIENTATIONS[page.orientation] ?? ORIENTATIONS[1]} cm\n${placed.join('\n')}`,
       'latin1',
     ),
   );
@@ -75,9 +75,9 @@ const addFunction = (file: PdfFile, { inputs, outputs, program }: NonNullable<Co
   );
 
 interface PdfFile {
-  /** An object: a stream, where there is data, whose dictionary has these entries. Answers its number. */
+  /** Adds an object, which is a stream with these dictionary entries if there is data. Returns its number. */
   add(object: string, data?: Buffer): number;
-  /** The file with all of them and this tree of pages. */
+  /** Returns the file with all objects and this page tree. */
   end(pages: string): Uint8Array;
 }
 
@@ -89,7 +89,7 @@ function newFile(): PdfFile {
     parts.push(bytes);
     size += bytes.length;
   };
-  // The first two objects are written last: what they say is known then.
+  // The first two objects are written last, because they depend on the others.
   const places: number[] = [0, 0];
   const put = (id: number, object: string, data?: Buffer) => {
     places[id - 1] = size;
@@ -112,7 +112,7 @@ function newFile(): PdfFile {
       write(
         `xref\n0 ${places.length + 1}\n0000000000 65535 f \n${places.map((place) => `${String(place).padStart(10, '0')} 00000 n \n`).join('')}trailer\n<< /Size ${places.length + 1} /Root 1 0 R >>\nstartxref\n${at}\n%%EOF\n`,
       );
-      // Memory of its own: the library takes it over.
+      // A separate buffer, which the library takes over.
       const file = new Uint8Array(size);
       for (let i = 0, place = 0; i < parts.length; place += parts[i]?.length ?? 0, i++) file.set(parts[i] ?? [], place);
       return file;

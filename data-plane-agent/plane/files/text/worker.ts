@@ -12,9 +12,9 @@ import { readTiff } from './tiff.js';
 import { readXlsx } from './xlsx.js';
 
 /*
- * The thread in which documents are read: they are hostile, the libraries read them in one go, and what makes one of
- * them run out of memory or time takes this thread along and nothing more. It has no environment, and needs neither
- * network nor files but its own packages.
+ * The worker thread that reads documents. Documents are untrusted and the libraries parse them synchronously, so one
+ * that exhausts memory or time ends only this thread. It has no environment, and needs no network and no files but its
+ * own packages.
  */
 
 export interface Job {
@@ -50,7 +50,7 @@ async function read({ kind, bytes }: Job): Promise<void> {
       failed:
         error instanceof UnreadableDocument
           ? { code: error.code, message: error.message }
-          : { code: 'damaged', message: 'the document is damaged, or not of its kind' },
+          : { code: 'damaged', message: 'the document is damaged, or is not what its type says' },
     });
   }
 }
@@ -60,25 +60,31 @@ const post = (message: Message): void => parentPort?.postMessage(message);
 function readingOf(): Reading {
   let number = 0;
   let left = MAX_TEXT;
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return {
     ocr: { left: MAX_OCR_PAGES },
     isFull: () => left <= 0,
     page: ({ text, ...rest }) => {
       number += 1;
-      // Form feeds part pages, and nothing else of a page does; half a sign is none.
+      // Form feeds separate pages, so they are removed here; a truncated surrogate pair is replaced.
       const clean = text.replaceAll('\f', '\n').slice(0, Math.max(0, left)).toWellFormed();
       left -= text.length;
       post({ page: { number, text: clean, ...rest } });
-      if (left <= 0 && !told.has('TEXT_CUT')) {
-        told.add('TEXT_CUT');
-        post({ warning: { code: 'TEXT_CUT', message: `Only the first ${MAX_TEXT} signs of the document were read.` } });
+      if (left <= 0 && !reported.has('TEXT_CUT')) {
+        reported.add('TEXT_CUT');
+        post({
+          warning: { code: 'TEXT_CUT', message: `Only the first ${MAX_TEXT} characters of the document were read.` },
+        });
       }
     },
     warn: (code, message) => {
-      if (told.has(code + message) || told.size >= MAX_WARNINGS || (code === 'PAGES_LEFT_OUT' && told.has(code)))
+      if (
+        reported.has(code + message) ||
+        reported.size >= MAX_WARNINGS ||
+        (code === 'PAGES_LEFT_OUT' && reported.has(code))
+      )
         return;
-      told.add(code + message).add(code);
+      reported.add(code + message).add(code);
       post({ warning: { code, message } });
     },
   };

@@ -1,7 +1,7 @@
 import { dayFromSerial } from '../../../base/day.js';
 
-/** Days and times among the formats that every program knows by number. */
-const DAYS: ReadonlySet<string> = new Set([
+/** The built-in date and time formats. */
+const DATE_FORMATS: ReadonlySet<string> = new Set([
   '#14',
   '#15',
   '#16',
@@ -23,38 +23,49 @@ const DAYS: ReadonlySet<string> = new Set([
   '#57',
   '#58',
 ]);
-const SHARES: ReadonlySet<string> = new Set(['#9', '#10']);
-const THOUSANDS: ReadonlySet<string> = new Set(['#3', '#4', '#37', '#38', '#39', '#40', '#41', '#42', '#43', '#44']);
-const SIGNS: readonly (readonly [RegExp, string])[] = [
+const PERCENT_FORMATS: ReadonlySet<string> = new Set(['#9', '#10']);
+const GROUPED_FORMATS: ReadonlySet<string> = new Set([
+  '#3',
+  '#4',
+  '#37',
+  '#38',
+  '#39',
+  '#40',
+  '#41',
+  '#42',
+  '#43',
+  '#44',
+]);
+const CURRENCY_SIGNS: readonly (readonly [RegExp, string])[] = [
   [/\[\$([^\]-]{1,5})(?:-[^\]]*)?\]/, '$1'],
   [/(US\$|HK\$|[¥￥€£$]|RMB|CNY|USD|EUR|GBP|HKD|JPY|人民币|美元)/, '$1'],
 ];
 
-/** Serials of old Macintosh workbooks begin so many days later. */
+/** The offset in days of dates in old Macintosh workbooks. */
 const MAC_EPOCH = 1_462;
 
 /**
- * A number as the program shows it: a day as `YYYY-MM-DD`, a share with its `%`, an amount with its thousands and the
- * sign of its currency.
+ * A number as Excel displays it: dates as `YYYY-MM-DD`, percentages with `%`, amounts with thousands separators and
+ * currency sign.
  */
 export function shownNumber(value: string, format: string, { date1904 }: { readonly date1904: boolean }): string {
   const number = Number(value);
   if (!Number.isFinite(number)) return value;
   const code = format.split(';')[0] ?? '';
   const bare = code.replaceAll(/"[^"]*"|\\.|\[[^\]]*\]/g, '');
-  if (DAYS.has(code) || (!code.startsWith('#') && /y/i.test(bare)) || /[yd].*[dy]/i.test(bare))
+  if (DATE_FORMATS.has(code) || (!code.startsWith('#') && /y/i.test(bare)) || /[yd].*[dy]/i.test(bare))
     return dayFromSerial(number + (date1904 ? MAC_EPOCH : 0)) ?? value;
-  if (SHARES.has(code) || bare.includes('%')) return `${decimal(number * 100)}%`;
-  const sign = SIGNS.map(([pattern, part]) => pattern.exec(code)?.[0]?.replace(pattern, part)).find(
+  if (PERCENT_FORMATS.has(code) || bare.includes('%')) return `${decimal(number * 100)}%`;
+  const sign = CURRENCY_SIGNS.map(([pattern, part]) => pattern.exec(code)?.[0]?.replace(pattern, part)).find(
     (found) => found !== undefined,
   );
   const unit = /"?(万元|亿元|元|万|台|套)"?$/.exec(code)?.[1] ?? '';
-  if (sign !== undefined || THOUSANDS.has(code) || bare.includes('#,##'))
+  if (sign !== undefined || GROUPED_FORMATS.has(code) || bare.includes('#,##'))
     return `${sign ?? ''}${grouped(decimal(number))}${unit}`;
   return `${decimal(number)}${unit}`;
 }
 
-/** Without the crumbs of binary fractions: 0.1 + 0.2 is shown as 0.3. */
+/** Without binary rounding errors: 0.1 + 0.2 is shown as 0.3. */
 const decimal = (value: number): string => {
   const text = String(Number(value.toPrecision(15)));
   return text.includes('e') ? BigInt(Math.round(value)).toString() : text;

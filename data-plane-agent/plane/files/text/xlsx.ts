@@ -8,9 +8,8 @@ const MAX_CELLS = 200_000;
 const MAX_COLUMNS = 200;
 
 /**
- * Reads an XLSX: each sheet that is shown as a page, its rows as lines with a tab between cells, the cells as the
- * program shows them: days, shares and amounts with their currency. Of formulas what was calculated last. Hidden sheets
- * are left out.
+ * Reads an XLSX: each visible sheet is a page, with rows as lines and tabs between cells. Values are formatted as
+ * displayed; formulas have their last result. Hidden sheets are omitted.
  */
 export function readXlsx(bytes: Uint8Array, reading: Reading): void {
   const archive = openArchive(bytes);
@@ -43,7 +42,7 @@ interface Workbook {
 
 function workbookOf(archive: Archive): Workbook {
   const xml = archive.xml('xl/workbook.xml');
-  if (xml === undefined) throw new UnreadableDocument('damaged', 'the workbook is damaged, or no XLSX');
+  if (xml === undefined) throw new UnreadableDocument('damaged', 'the workbook is damaged, or is no XLSX');
   const parts = new Map<string, string>();
   walkXml(archive.xml('xl/_rels/workbook.xml.rels') ?? '<none/>', {
     open: (_name, { Id = '', Target = '' }) => parts.set(Id, Target.startsWith('/') ? Target.slice(1) : `xl/${Target}`),
@@ -84,14 +83,14 @@ function stringsOf(xml: string | undefined): string[] {
       else if (name === 't') isText = false;
     },
     text: (part) => {
-      // How a word is read aloud is no part of it.
+      // Phonetic guides are not part of the text.
       if (isText && !isReading) text += part;
     },
   });
   return strings;
 }
 
-/** The format of numbers by the style of a cell: a code, or the number of one that every program knows. */
+/** Number formats by cell style: a format code, or `#` with the number of a built-in format. */
 function formatsOf(xml: string | undefined): string[] {
   const codes = new Map<string, string>();
   const formats: string[] = [];
@@ -114,7 +113,7 @@ interface Context {
   readonly strings: readonly string[];
   readonly formats: readonly string[];
   readonly date1904: boolean;
-  /** How many cells are still read. */
+  /** How many more cells are read. */
   readonly left: number;
 }
 
@@ -157,13 +156,13 @@ class Sheet {
     if (this.isValue) this.value += text;
   }
 
-  /** Rows from the first column of the sheet that is used on, so that the cells of a table stand under each other. */
+  /** The rows, starting at the first used column of the sheet, so that columns align. */
   lines(): string[] {
     const first = Math.min(...this.rows.values().map((cells) => Math.min(...cells.keys())));
     const lines: string[] = [];
     let before = 0;
     for (const [row, cells] of [...this.rows].toSorted(([a], [b]) => a - b)) {
-      // Rows that stand apart are apart.
+      // A larger gap between rows becomes an empty line.
       if (before > 0 && row - before > 2) lines.push('');
       const last = Math.max(...cells.keys());
       const texts = Array.from({ length: last - first + 1 }, (_, i) => cells.get(first + i) ?? '');
