@@ -141,7 +141,7 @@ describe('duebook doctor', () => {
       OBJECT_STORE_URL: `s3://${encodeURIComponent(minio.accessKey)}:another-secret@${new URL(minio.origin).host}/duebook-d-${process.pid}?tls=false`,
     });
     expect(named(refused.found)).to.deep.equal(['object_store fail']);
-    expect(refused.found[0]?.detail).to.contain('the secret key is not that of the access key');
+    expect(refused.found[0]?.detail).to.contain('the secret key does not match the access key');
     expect(refused.found[0]?.fix).to.match(/^correct the secret key in OBJECT_STORE_URL/);
   });
 

@@ -79,7 +79,7 @@ describe('signed links to files at the server', () => {
     const wrong = await fetch(here(url), { method: 'PUT', headers: { ...headers }, body: 'ab' });
     expect([wrong.status, await wrong.json()]).to.deep.equal([
       400,
-      { statusCode: 400, message: 'The upload must have 3 bytes, as the link was made for', error: 'Bad Request' },
+      { statusCode: 400, message: 'The upload must have exactly 3 bytes', error: 'Bad Request' },
     ]);
     const refusals = new Set<string>();
     for (const path of [
@@ -95,7 +95,7 @@ describe('signed links to files at the server', () => {
       }
     }
     expect([...refusals]).to.deep.equal([
-      '403 {"statusCode":403,"message":"The link is not valid, or its time is over","error":"Forbidden"}',
+      '403 {"statusCode":403,"message":"The link is not valid or has expired","error":"Forbidden"}',
     ]);
   });
 

@@ -167,7 +167,7 @@ forEachFileServer(
         for (const { status, text } of answers.filter((answer) => !taken.includes(answer)))
           expect([status, (JSON.parse(text) as FrameworkError).message]).to.deep.equal([
             503,
-            'Others are uploading with this link',
+            'Too many uploads with this link are in progress',
           ]);
         await uploads.put(announced, evil);
         const link = await download(confirmed.id);

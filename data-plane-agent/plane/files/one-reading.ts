@@ -1,31 +1,30 @@
 import { PassThrough, type Readable } from 'node:stream';
 
-/** So far a reader may be behind. */
+/** How far a branch may lag behind the reading. */
 const BEHIND_BYTES = 262_144;
 
-/** Takes what is read at its own pace: the reading waits for it, `timeoutMs` in all, and then goes on without it. */
+/** A consumer with its own pace. The reading waits for it up to `timeoutMs` in total, and then continues without it. */
 export interface Branch {
   readonly content: Readable;
-  /** Whether its content ended before its time. */
+  /** Whether its content ended early because it was too slow. */
   readonly isLeftBehind: boolean;
-  /** For how long the reading has waited for it. */
+  /** How long the reading has waited for it. */
   readonly waitedMs: number;
 }
 
 /**
- * One reading of content for several readers, in flat memory. It ends when the content does, or when nobody reads any
- * more.
+ * Reads content once for several consumers, in constant memory. It ends with the content, or when no consumer is left.
  */
 export class OneReading {
   private readonly open = new Set<OpenBranch>();
 
-  /** `see` is told of every piece, and keeps nobody waiting. */
+  /** `onChunk` is called synchronously with every chunk. */
   constructor(
     private readonly content: AsyncIterable<Buffer>,
-    private readonly see?: (piece: Buffer) => void,
+    private readonly onChunk?: (chunk: Buffer) => void,
   ) {}
 
-  /** To be asked for before the reading begins. Who ends its content is not waited for any more. */
+  /** Must be called before `run`. A consumer that closes its content is removed. */
   branch({ timeoutMs = Number.POSITIVE_INFINITY }: { readonly timeoutMs?: number } = {}): Branch {
     const branch = new OpenBranch(timeoutMs);
     this.open.add(branch);
@@ -33,13 +32,13 @@ export class OneReading {
     return branch;
   }
 
-  /** Rejects as the content does, of which every reader is told too. */
+  /** Rejects when the content does, and passes the error on to all branches. */
   async run(): Promise<void> {
     try {
-      for await (const piece of this.content) {
-        this.see?.(piece);
-        for (const branch of this.open) if (!(await branch.give(piece))) this.open.delete(branch);
-        if (this.open.size === 0 && !this.see) break;
+      for await (const chunk of this.content) {
+        this.onChunk?.(chunk);
+        for (const branch of this.open) if (!(await branch.give(chunk))) this.open.delete(branch);
+        if (this.open.size === 0 && !this.onChunk) break;
       }
     } catch (error) {
       for (const branch of this.open) branch.content.destroy(error instanceof Error ? error : new Error(String(error)));
@@ -55,16 +54,16 @@ class OpenBranch implements Branch {
   waitedMs = 0;
 
   constructor(private readonly timeoutMs: number) {
-    this.content.on('error', () => undefined); // whoever reads it is told by the reading
+    this.content.on('error', () => undefined); // errors are reported by `run`
   }
 
-  /** Whether it is still read. */
-  async give(piece: Buffer): Promise<boolean> {
+  /** Writes a chunk. Returns whether the branch still reads. */
+  async give(chunk: Buffer): Promise<boolean> {
     if (this.content.destroyed) return false;
-    if (this.content.write(piece)) return true;
-    const since = performance.now();
+    if (this.content.write(chunk)) return true;
+    const waitingSince = performance.now();
     await this.room(this.timeoutMs - this.waitedMs);
-    this.waitedMs += performance.now() - since;
+    this.waitedMs += performance.now() - waitingSince;
     if (this.content.destroyed) return false;
     if (this.waitedMs < this.timeoutMs) return true;
     this.isLeftBehind = true;

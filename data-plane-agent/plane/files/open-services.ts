@@ -12,7 +12,7 @@ import { documentReader } from './text/index.js';
 import { trusted } from './scanner/trusted-scanner.js';
 import { createUploadTokens } from './upload-tokens.js';
 
-/** The settings of files, as the program's configuration has them. */
+/** The settings of file storage from the program's configuration. */
 export interface FileSettings {
   readonly objectStoreUrl: ObjectStoreAddress;
   readonly objectStorePublicUrl?: string | undefined;
@@ -27,12 +27,12 @@ export interface FileSettings {
 }
 
 export interface OpenedFiles extends FileServices {
-  /** What the process that holds the store has to serve; an S3 server serves its own URLs. */
+  /** The URLs that this process must serve; an S3 server serves its own. */
   readonly urls: FileUrls | undefined;
   close(): Promise<void>;
 }
 
-/** Fifty scanned pages take some minutes. */
+/** Fifty scanned pages take several minutes. */
 const READING_MS = 5 * 60_000;
 
 export interface FileParts {
@@ -42,7 +42,7 @@ export interface FileParts {
   readonly objects?: ((named: ObjectStore) => ObjectStore) | undefined;
 }
 
-/** Everything that files need beside the database. Asks nobody anything yet. */
+/** Opens the services for files, without any request. */
 export function openFileServices(
   settings: FileSettings,
   { clock, log, residentBytes, objects = (named) => named }: FileParts,
@@ -81,15 +81,15 @@ function scannerOf(
 ): Scanner {
   if (fileScanMode === 'clamav' && clamavUrl !== undefined)
     return trusted(createClamd({ url: clamavUrl, fileMaxBytes, log }), { clock, log });
-  return NOBODY;
+  return NO_SCANNER;
 }
 
-/** Where nothing is scanned. Whoever asks all the same learns nothing. */
-const NOBODY: Scanner = {
+/** Used when scanning is off. */
+const NO_SCANNER: Scanner = {
   provider: 'none',
   scan: (content) => {
     content.destroy();
-    return Promise.resolve({ status: 'error', reason: 'nothing is scanned here' });
+    return Promise.resolve({ status: 'error', reason: 'scanning is off' });
   },
   version: () => Promise.resolve(undefined),
   selfTest: () => Promise.resolve([]),

@@ -3,7 +3,7 @@ import type { Scanner } from './scanner/scanner.js';
 import type { DocumentReader } from './text/document-text.js';
 import type { UploadTokens } from './upload-tokens.js';
 
-/** What files need beside the database. */
+/** The services that files need besides the database. */
 export interface FileServices {
   readonly objects: ObjectStore;
   readonly scanner: Scanner;
@@ -12,16 +12,16 @@ export interface FileServices {
   readonly policy: FilePolicy;
 }
 
-/** What the installation lets in and out. */
+/** The installation's rules for uploads and downloads. */
 export interface FilePolicy {
-  /** Bytes of one file. */
+  /** The maximum size of one file. */
   readonly maxBytes: number;
   /** Media types, lower-case, without parameters. */
   readonly contentTypes: ReadonlySet<string>;
-  /** Bytes of all of a tenant's files, and of what is being uploaded; `undefined` is no limit. */
+  /** The maximum size of a tenant's files and pending uploads; `undefined` is unlimited. */
   readonly tenantQuotaBytes: number | undefined;
-  /** Whether files are scanned; where they are not, new ones are `skipped`, and old verdicts stay. */
+  /** Whether files are scanned; if not, new files are `skipped`, and existing verdicts stay. */
   readonly scans: boolean;
-  /** Whether a file that waits for the scanner, or could not be scanned, stays here. */
+  /** Whether files may be downloaded only once found clean. */
   readonly downloadRequiresCleanScan: boolean;
 }

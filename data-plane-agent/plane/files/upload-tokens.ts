@@ -3,10 +3,10 @@ import type { Clock } from '../../base/clock.js';
 import type { KeyRing } from '../../base/secrets.js';
 import type { FileKind } from '../contract/vocabulary.js';
 
-/** What an upload was announced as. Its token is bound to every bit of it. */
+/** The declared properties of an upload, all of which are bound to its token. */
 export interface Announced {
   readonly tenantId: string;
-  /** `null`: by no member. */
+  /** `null` if no member uploads. */
   readonly userId: string | null;
   readonly fileId: string;
   readonly bucket: string;
@@ -22,14 +22,14 @@ export interface Announced {
 
 export interface UploadTokens {
   issue(announced: Announced, expiresAt: number): Promise<string>;
-  /** `undefined`: not one of ours, or not as it was given out. An expired one is told as such, with what it was for. */
+  /** `undefined` for an invalid token. An expired one is returned with `isExpired`. */
   read(token: string): Promise<{ readonly announced: Announced; readonly isExpired: boolean } | undefined>;
 }
 
 const ISSUER = 'duebook-files';
 const TYPE = 'up+jwt';
 
-/** Tokens are JWTs (HS256, type `up+jwt`, RFC 8725) under a key that is derived for nothing else. */
+/** Tokens are JWTs (HS256, type `up+jwt`, RFC 8725), signed with a key derived for this purpose only. */
 export function createUploadTokens({
   keyRing,
   clock,
@@ -56,7 +56,7 @@ export function createUploadTokens({
         });
         return { announced: payload['file'] as Announced, isExpired: false };
       } catch (error) {
-        // The signature is verified before the time is looked at.
+        // The signature is verified before the expiry.
         if (error instanceof errors.JWTExpired)
           return { announced: error.payload['file'] as Announced, isExpired: true };
         if (error instanceof errors.JOSEError) return undefined;

@@ -52,7 +52,7 @@ describe('a scan by clamd, set up as we ship it', () => {
   it('says of an encrypted archive that nobody has looked into it', async () => {
     expect(await scan(scanner, encryptedZip('a.txt', 'a contract'))).to.deep.equal({
       status: 'error',
-      reason: 'the scanner did not look into it (Heuristics.Encrypted.Zip)',
+      reason: 'the scanner did not scan all of it (Heuristics.Encrypted.Zip)',
       isFinal: true,
     });
   });
@@ -120,13 +120,13 @@ describe('a clamd that is set up otherwise', () => {
 
   it('is found out by the self-test', async () => {
     expect(await faultsWith({ AlertExceedsMax: 'no' })).to.deep.equal([
-      'the scanner calls clean what is beyond its limits: AlertExceedsMax must be yes',
+      'the scanner reports archives beyond its limits as clean: AlertExceedsMax must be yes',
     ]);
     expect(await faultsWith({ AlertEncrypted: 'no' })).to.deep.equal([
-      'the scanner calls clean what is encrypted: AlertEncrypted must be yes',
+      'the scanner reports encrypted files as clean: AlertEncrypted must be yes',
     ]);
     expect(await faultsWith({ StreamMaxLength: '25M' })).to.deep.equal([
-      'the scanner does not take a file of FILE_MAX_BYTES (52428800): StreamMaxLength must be more',
+      'the scanner does not accept a file of FILE_MAX_BYTES (52428800): StreamMaxLength must be larger',
     ]);
     expect((await faultsWith({ ScanArchive: 'no' }))[0]).to.contain('in an archive: ScanArchive must be yes');
     const without = await startClamd();
@@ -158,7 +158,7 @@ describe('a clamd that is set up otherwise', () => {
         await scan(scannerAt(clamd.url), Buffer.concat([Buffer.from(EICAR), Buffer.alloc(2_000_000, 'a')])),
       ).to.deep.equal({
         status: 'error',
-        reason: 'the scanner did not look into it (Heuristics.Limits.Exceeded.MaxFileSize)',
+        reason: 'the scanner did not scan all of it (Heuristics.Limits.Exceeded.MaxFileSize)',
         isFinal: true,
       });
     } finally {

@@ -52,7 +52,7 @@ describe('a file-system store', () => {
       ];
       for (const call of calls) {
         expect(await failureOf(Promise.resolve().then(call)), JSON.stringify(key)).to.include({
-          message: 'not a key of an object',
+          message: 'not a valid object key',
         });
       }
     }

@@ -206,7 +206,7 @@ describe('the probe of an S3 store', () => {
     );
     const faults = await store.probe();
     expect(faults.map(({ step, problem }) => [step, problem])).to.deep.equal([
-      ['private', 'anybody may read its objects'],
+      ['private', 'anyone may read its objects'],
     ]);
   });
 
@@ -224,7 +224,7 @@ describe('the probe of an S3 store', () => {
     undo.push(() => store.close());
     for (const _again of [1, 2])
       expect((await store.probe({ makes: false })).map(({ step, problem }) => [step, problem])).to.deep.equal([
-        ['bucket', `the bucket not-made-${process.pid} is not there`],
+        ['bucket', `the bucket not-made-${process.pid} does not exist`],
       ]);
     expect(await store.probe()).to.deep.equal([]);
   });

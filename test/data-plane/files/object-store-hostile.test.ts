@@ -150,7 +150,7 @@ describe('an S3 server that does not come to an end', () => {
     });
     expect(await CALLS['list']?.(store).catch((error: unknown) => error)).to.include({
       name: 'ObjectStoreError',
-      message: 'the object store lists without end',
+      message: 'the object store returned an endless list',
     });
     expect(asked).to.equal(2);
   });

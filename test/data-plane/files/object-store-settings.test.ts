@@ -42,8 +42,8 @@ describe('the probe of an S3 store whose settings are wrong', () => {
         expect(await store.probe()).to.deep.equal([
           {
             step: 'credentials',
-            problem: 'the object store knows no access key nobody (InvalidAccessKeyId)',
-            fix: 'correct the access key in OBJECT_STORE_URL, which stands before the colon',
+            problem: 'the object store does not know the access key nobody (InvalidAccessKeyId)',
+            fix: 'correct the access key in OBJECT_STORE_URL, before the colon',
           },
         ]);
         expect(await store.probe({ makes: false })).to.have.length(1);
@@ -57,7 +57,7 @@ describe('the probe of an S3 store whose settings are wrong', () => {
         const [fault, ...more] = await storeAt(urlWith(accessKey, 'planted-secret')).probe();
         expect(fault).to.include({
           step: 'credentials',
-          problem: `the secret key is not that of the access key ${accessKey} (SignatureDoesNotMatch)`,
+          problem: `the secret key does not match the access key ${accessKey} (SignatureDoesNotMatch)`,
         });
         expect(fault?.fix).to.match(/^correct the secret key in OBJECT_STORE_URL, .*percent-encoded/);
         expect(more).to.deep.equal([]);
@@ -95,11 +95,11 @@ describe('the probe of an S3 store whose settings are wrong', () => {
         fix: 'set region in OBJECT_STORE_URL to eu-west-1',
       },
     ]);
-    expect((await refusing(400, said('')))[0]?.fix).to.equal('set region in OBJECT_STORE_URL to the one that it is in');
+    expect((await refusing(400, said('')))[0]?.fix).to.equal('set region in OBJECT_STORE_URL to its region');
     expect(
       (await refusing(400, said('<Region>eu-1 \u001b[2J and much more</Region>')))[0]?.fix,
       'not what no region is',
-    ).to.equal('set region in OBJECT_STORE_URL to the one that it is in');
+    ).to.equal('set region in OBJECT_STORE_URL to its region');
   });
 
   it('names the host of a bucket that is elsewhere', async () => {
@@ -109,7 +109,7 @@ describe('the probe of an S3 store whose settings are wrong', () => {
     );
     expect(fault).to.deep.equal({
       step: 'host',
-      problem: 'the bucket book is not to be had from 127.0.0.1 (PermanentRedirect)',
+      problem: 'the bucket book is not available at 127.0.0.1 (PermanentRedirect)',
       fix: 'set host and region in OBJECT_STORE_URL to those of the bucket, which the object store says is at book.s3.eu-west-1.amazonaws.com',
     });
     expect(more).to.deep.equal([]);
@@ -120,8 +120,8 @@ describe('the probe of an S3 store whose settings are wrong', () => {
     expect(await refusing(403, skewed)).to.deep.equal([
       {
         step: 'clock',
-        problem: 'the clock of the object store is too far from ours (RequestTimeTooSkewed)',
-        fix: 'let both machines take their time from the network (NTP): signed links depend on it',
+        problem: 'the clock of the object store differs too much from ours (RequestTimeTooSkewed)',
+        fix: 'synchronize both clocks (NTP): signed links depend on the time',
       },
     ]);
     const told = await refusing(403, skewed, { date: new Date(Date.now() - 3_600_000) });

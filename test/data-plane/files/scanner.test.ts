@@ -33,7 +33,7 @@ async function impostor(
     url: `tcp://127.0.0.1:${address.port}`,
     fileMaxBytes: MIB,
     log,
-    patience: { baseMs: 150, perMiBMs: 0 },
+    timeouts: { baseMs: 150, perMiBMs: 0 },
   });
   return { scanner, open, server };
 }
@@ -130,9 +130,7 @@ describe('a scanner that fails', () => {
     const verdicts = await Promise.all(Array.from({ length: 300 }, () => scan(scanner)));
     expect(
       new Set(verdicts.map((verdict) => (verdict.status === 'error' ? verdict.reason : verdict.status))),
-    ).to.deep.equal(
-      new Set(['the scanner did not answer within 0 s', 'the scanner has more files waiting than it can take']),
-    );
+    ).to.deep.equal(new Set(['the scanner did not answer within 0 s', 'the scanner has too many files waiting']));
   });
 
   it('is an error when it is not there, resets the connection, or ends it', async () => {
@@ -178,11 +176,11 @@ describe('a scanner that fails', () => {
     const stop = new AbortController();
     const verdict = scanner.scan(content, { sizeBytes: MIB, signal: stop.signal });
     stop.abort();
-    expect(await verdict).to.deep.equal({ status: 'error', reason: 'the scan was called off' });
+    expect(await verdict).to.deep.equal({ status: 'error', reason: 'the scan was cancelled' });
     expect(content.destroyed).to.equal(true);
     expect(await scanner.scan(zeros(1), { sizeBytes: 1, signal: AbortSignal.abort() })).to.deep.equal({
       status: 'error',
-      reason: 'the scan was called off',
+      reason: 'the scan was cancelled',
     });
   });
 
@@ -228,7 +226,7 @@ describe('what a scanner says', () => {
     for (const word of ['Heuristics.Limits.Exceeded.MaxFiles', 'Heuristics.Encrypted.Zip'])
       expect(verdictOf(`stream: ${word} FOUND`)).to.deep.equal({
         status: 'error',
-        reason: `the scanner did not look into it (${word})`,
+        reason: `the scanner did not scan all of it (${word})`,
         isFinal: true,
       });
   });

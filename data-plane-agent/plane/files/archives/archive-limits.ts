@@ -4,29 +4,28 @@ import { gunzipped } from './inflated.js';
 import { zipParts } from './zip-parts.js';
 
 export interface ArchiveLimits {
-  /** Bytes that may come out of all its layers together. */
+  /** Unpacked bytes of all layers together. */
   readonly unpackedBytes: number;
-  /** Files in all its layers together. */
+  /** Files in all layers together. */
   readonly entries: number;
-  /** Archives in archives: 1 is an archive of files. */
+  /** Nesting of archives: 1 is an archive of files. */
   readonly depth: number;
 }
 
 /**
- * Below those of docker/clamd.conf, so that the scanner's own are not met: a scanner that leaves out what is beyond its
- * limits answers OK in some cases even when it is told to speak up. An honest document of 50 MiB unpacks to less.
+ * Below the limits in docker/clamd.conf, so that the scanner does not reach its own: a scanner that skips content
+ * beyond its limits may answer OK even if configured to alert. Regular documents of 50 MiB unpack to less.
  */
 export const ARCHIVE_LIMITS: ArchiveLimits = { unpackedBytes: 200 * 2 ** 20, entries: 10_000, depth: 8 };
 
-/** The fault of a bomb. */
+/** The fault of a decompression bomb. */
 export const UNPACKS_TO_TOO_MUCH = 'unpacks to more than the limit';
 
 /**
- * Why an archive (zip and what is made of it: docx, xlsx, pptx, odt, ods, ofd; gzip; one in the other) cannot be relied
- * on to have been looked into: `undefined` when it can, or when it is no archive. It unpacks to more than the limits,
- * is encrypted, damaged, packed by a method that is not known, or says one thing in its directory and another before
- * its files. Reads the content once, in flat memory, and only to where it is clear; what it leaves is ended. Rejects
- * only when the content does.
+ * Why the content of an archive (zip and its derivatives docx, xlsx, pptx, odt, ods, ofd; gzip; nested ones) cannot be
+ * checked completely; `undefined` when it can, or when it is no archive. Reasons are exceeded limits, encryption,
+ * damage, an unknown compression method, or a directory that contradicts the file headers. Reads the content once in
+ * constant memory, stops at the first fault, and closes it. Rejects only when the content does.
  */
 export async function archiveFault(
   content: AsyncIterable<Uint8Array>,
@@ -45,23 +44,23 @@ export async function archiveFault(
   }
 }
 
-/** To the end of the content, whatever it is. `budget` is what is left. */
+/** Reads the content to its end and unpacks it if it is an archive. `budget` holds the remaining limits. */
 async function unpack(bytes: ByteReader, budget: Budget): Promise<void> {
   const head = await bytes.peek(4);
   if (isZip(head)) {
-    await inside(budget, async () => {
+    await atNextDepth(budget, async () => {
       for await (const part of zipParts(bytes, budget)) await unpack(new ByteReader(counted(part, budget)), budget);
     });
   } else if (isGzip(head)) {
-    await inside(budget, () => unpack(new ByteReader(counted(gunzipped(bytes), budget)), budget));
-    if ((await bytes.next()) !== undefined) throw new ArchiveFault('goes on after its end');
+    await atNextDepth(budget, () => unpack(new ByteReader(counted(gunzipped(bytes), budget)), budget));
+    if ((await bytes.next()) !== undefined) throw new ArchiveFault('has data after its end');
   } else {
-    while ((await bytes.next()) !== undefined); // counted where they come from
+    while ((await bytes.next()) !== undefined); // counted by `counted`
   }
 }
 
-async function inside(budget: Budget, work: () => Promise<void>): Promise<void> {
-  if (budget.depth === 0) throw new ArchiveFault('holds archives in archives deeper than the limit');
+async function atNextDepth(budget: Budget, work: () => Promise<void>): Promise<void> {
+  if (budget.depth === 0) throw new ArchiveFault('nests archives deeper than the limit');
   budget.depth -= 1;
   await work();
   budget.depth += 1;

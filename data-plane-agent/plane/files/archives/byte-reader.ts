@@ -1,23 +1,20 @@
-/**
- * Reads bytes that come in pieces of any size by the numbers that a format asks for. Holds one piece at a time, and
- * what is put back.
- */
+/** Reads a given number of bytes from chunks of any size. Buffers one chunk and the bytes that were put back. */
 export class ByteReader {
   private readonly source: AsyncIterator<Uint8Array>;
   private held: Buffer = Buffer.alloc(0);
-  /** Bytes handed out so far, less those put back. */
+  /** Bytes returned so far, less those put back. */
   private handedOut = 0;
 
   constructor(source: AsyncIterable<Uint8Array>) {
     this.source = source[Symbol.asyncIterator]();
   }
 
-  /** How far into the content the next byte is. */
+  /** The offset of the next byte in the content. */
   get position(): number {
     return this.handedOut;
   }
 
-  /** The next bytes as they come, at most `limit`; `undefined` at the end. */
+  /** The next available bytes, at most `limit`; `undefined` at the end. */
   async next(limit = Number.MAX_SAFE_INTEGER): Promise<Buffer | undefined> {
     while (this.held.length === 0) {
       const { done, value } = await this.source.next();
@@ -30,7 +27,7 @@ export class ByteReader {
     return piece;
   }
 
-  /** Exactly so many bytes, or the fewer that are left. For the small parts of a format, which it gathers. */
+  /** Exactly `count` bytes, or fewer at the end. They are buffered, so that it suits short fields. */
   async take(count: number): Promise<Buffer> {
     const pieces: Buffer[] = [];
     for (let missing = count; missing > 0;) {
@@ -42,7 +39,7 @@ export class ByteReader {
     return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
   }
 
-  /** Gives the last bytes back: they are handed out again. */
+  /** Puts the last bytes back, to be read again. */
   putBack(bytes: Buffer): void {
     if (bytes.length === 0) return;
     this.held = this.held.length === 0 ? bytes : Buffer.concat([bytes, this.held]);
@@ -55,7 +52,7 @@ export class ByteReader {
     return bytes;
   }
 
-  /** Ends the source, read to its end or not. */
+  /** Closes the source, whether or not it was read to its end. */
   async close(): Promise<void> {
     await this.source.return?.();
   }

@@ -2,10 +2,10 @@ import { createGunzip, createInflateRaw, type Gunzip, type InflateRaw } from 'no
 import { damaged } from './archive-budget.js';
 import type { ByteReader } from './byte-reader.js';
 
-/** One deflated stream, as in a zip: what follows it is left in the reader. */
+/** Unpacks one deflate stream, as in a zip. The bytes after it stay in the reader. */
 export const inflated = (bytes: ByteReader): AsyncGenerator<Buffer> => unpacked(bytes, createInflateRaw());
 
-/** All members of a gzip file, one after the other. */
+/** Unpacks all members of a gzip file in order. */
 export const gunzipped = (bytes: ByteReader): AsyncGenerator<Buffer> => unpacked(bytes, createGunzip());
 
 async function* unpacked(bytes: ByteReader, engine: InflateRaw | Gunzip): AsyncGenerator<Buffer> {
@@ -13,7 +13,7 @@ async function* unpacked(bytes: ByteReader, engine: InflateRaw | Gunzip): AsyncG
   const feeding = feed(bytes, engine, ended);
   try {
     for await (const piece of engine) {
-      if (!Buffer.isBuffer(piece)) throw new TypeError('zlib answers bytes');
+      if (!Buffer.isBuffer(piece)) throw new TypeError('zlib did not return bytes');
       yield piece;
     }
   } catch (error) {
@@ -25,7 +25,7 @@ async function* unpacked(bytes: ByteReader, engine: InflateRaw | Gunzip): AsyncG
   }
 }
 
-/** Piece by piece, so that it is known where within one the stream ended: the rest of that piece goes back. */
+/** Writes chunk by chunk, so that the unused rest of the last chunk can be put back. */
 async function feed(bytes: ByteReader, engine: InflateRaw | Gunzip, ended: Promise<void>): Promise<void> {
   try {
     for (let fed = 0; !engine.destroyed && !engine.readableEnded;) {
@@ -35,7 +35,7 @@ async function feed(bytes: ByteReader, engine: InflateRaw | Gunzip, ended: Promi
         return;
       }
       fed += piece.length;
-      // A write is not answered when the stream is broken, and not always when it ends within the piece.
+      // The callback is not called when the stream is broken, and not always when it ends within the chunk.
       await Promise.race([new Promise((resolve) => engine.write(piece, resolve)), ended]);
       const unused = fed - engine.bytesWritten;
       if (unused === 0) continue;
@@ -44,7 +44,7 @@ async function feed(bytes: ByteReader, engine: InflateRaw | Gunzip, ended: Promi
       return;
     }
   } catch (error) {
-    engine.destroy(error instanceof Error ? error : new Error(String(error))); // the reader of the engine hears of it
+    engine.destroy(error instanceof Error ? error : new Error(String(error))); // reported to the reader of the engine
   }
 }
 

@@ -3,9 +3,9 @@ import type { ByteReader } from './byte-reader.js';
 import { inflated } from './inflated.js';
 
 /**
- * The unpacked files of a zip, each to be read to its end before the next. Read from the front, as it comes, by what
- * stands before each file; the directory at the end must then tell of the same files, since a reader that begins there
- * would otherwise be shown other ones.
+ * The unpacked files of a zip, each to be read to its end before the next. They are read sequentially by their local
+ * headers. The directory at the end must list the same files, since readers that start there would otherwise see
+ * others.
  */
 export async function* zipParts(bytes: ByteReader, budget: Budget): AsyncGenerator<AsyncGenerator<Buffer>> {
   const start = bytes.position;
@@ -36,7 +36,7 @@ interface LocalHeader {
   readonly method: number;
   readonly packedBytes: number;
   readonly unpackedBytes: number;
-  /** Sizes stand behind the bytes, and are 0 here. */
+  /** The sizes follow the data in a descriptor, and are 0 here. */
   readonly hasDescriptor: boolean;
 }
 
@@ -45,7 +45,7 @@ async function localHeader(bytes: ByteReader): Promise<LocalHeader> {
   const flags = fixed.readUInt16LE(2);
   const method = fixed.readUInt16LE(4);
   refuseEncrypted(flags, method);
-  if (method !== 0 && method !== DEFLATED) throw new ArchiveFault('is packed by a method that is not known here');
+  if (method !== 0 && method !== DEFLATED) throw new ArchiveFault('uses an unknown compression method');
   await exactly(bytes, fixed.readUInt16LE(22)); // the name
   const extra = await exactly(bytes, fixed.readUInt16LE(24));
   const [packedBytes, unpackedBytes] = sizes(fixed.readUInt32LE(14), fixed.readUInt32LE(18), extra);
@@ -56,7 +56,7 @@ function refuseEncrypted(flags: number, method: number): void {
   if ((flags & 0x2041) !== 0 || method === 99) throw new ArchiveFault('is encrypted');
 }
 
-/** Sizes that do not fit stand in the Zip64 field, the unpacked one first. */
+/** Sizes beyond 32 bits are in the Zip64 field, the unpacked one first. */
 function sizes(packed: number, unpacked: number, extra: Buffer): readonly [packed: number, unpacked: number] {
   if (packed !== BEYOND_32 && unpacked !== BEYOND_32) return [packed, unpacked];
   for (let at = 0; at + 4 <= extra.length; at += 4 + extra.readUInt16LE(at + 2)) {
@@ -88,12 +88,11 @@ async function* storedPart(bytes: ByteReader, header: LocalHeader): AsyncGenerat
     left -= piece.length;
     yield piece;
   }
-  // Of bytes that are stored as they are, nothing but their size says where they end; folders are told of in this way
-  // too, with none.
+  // The end of stored data is known from its size only; directories also have descriptors, without data.
   if (header.hasDescriptor) await readDescriptor(bytes, header.packedBytes, header.unpackedBytes);
 }
 
-/** Checksum and both sizes, in 32 or 64 bits, with a signature before them or not: whichever tells of what was read. */
+/** Reads the checksum and sizes, in 32 or 64 bits and with or without a signature: the form that matches the data. */
 async function readDescriptor(bytes: ByteReader, packed: number, unpacked: number): Promise<void> {
   const ahead = await bytes.peek(24);
   const signature = ahead.length >= 4 && ahead.readUInt32LE(0) === DESCRIPTOR ? 4 : 0;
@@ -111,11 +110,11 @@ async function readDescriptor(bytes: ByteReader, packed: number, unpacked: numbe
   throw damaged();
 }
 
-/** From the first signature that is no file's to the very end. */
+/** Reads from the first signature after the files to the end. */
 async function checkDirectory(bytes: ByteReader, first: number, found: ReadonlySet<number>): Promise<void> {
-  const told = new Set<number>();
+  const listed = new Set<number>();
   for (let signature = first; ; signature = await uint32(bytes)) {
-    if (signature === CENTRAL) told.add(await directoryEntry(bytes));
+    if (signature === CENTRAL) listed.add(await directoryEntry(bytes));
     else if (signature === SIGNED) await exactly(bytes, (await exactly(bytes, 2)).readUInt16LE(0));
     else if (signature === END_64) await endOf64(bytes);
     else if (signature === LOCATOR_64) await exactly(bytes, 16);
@@ -123,17 +122,17 @@ async function checkDirectory(bytes: ByteReader, first: number, found: ReadonlyS
     else throw damaged();
   }
   await exactly(bytes, (await exactly(bytes, 18)).readUInt16LE(16)); // its comment
-  if ((await bytes.next()) !== undefined) throw new ArchiveFault('goes on after its end');
-  if (told.size !== found.size || [...told].some((at) => !found.has(at)))
-    throw new ArchiveFault('has a directory that tells of other files than it holds');
+  if ((await bytes.next()) !== undefined) throw new ArchiveFault('has data after its end');
+  if (listed.size !== found.size || [...listed].some((at) => !found.has(at)))
+    throw new ArchiveFault('has a directory that does not list the files it holds');
 }
 
-/** Where the file begins that it tells of. */
+/** The offset of the listed file. */
 async function directoryEntry(bytes: ByteReader): Promise<number> {
   const fixed = await exactly(bytes, 42);
   refuseEncrypted(fixed.readUInt16LE(4), fixed.readUInt16LE(6));
   await exactly(bytes, fixed.readUInt16LE(24) + fixed.readUInt16LE(26) + fixed.readUInt16LE(28));
-  // Beyond 4 GiB is beyond any limit here.
+  // Offsets beyond 4 GiB exceed all limits.
   return fixed.readUInt32LE(38);
 }
 

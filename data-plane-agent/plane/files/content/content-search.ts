@@ -1,4 +1,4 @@
-/** Whether some bytes occur in what passes. */
+/** Searches a byte sequence in streamed content. */
 export interface ByteSearch {
   write(chunk: Buffer): void;
   found(): boolean;
@@ -6,7 +6,7 @@ export interface ByteSearch {
 
 export function findsBytes(wanted: Buffer): ByteSearch {
   let found = false;
-  /** The end of what has passed, since it may begin there. */
+  /** The end of the previous content, where a match may begin. */
   let before: Buffer = Buffer.alloc(0);
   return {
     write(chunk) {
@@ -22,8 +22,5 @@ export function findsBytes(wanted: Buffer): ByteSearch {
   };
 }
 
-/**
- * The name of a stream as the directory of an OLE file has it: UTF-16, and filled up with zeros, of which one says that
- * it ends there.
- */
+/** A stream name as in the directory of an OLE file: UTF-16 with a terminating zero. */
 export const oleName = (name: string): Buffer => Buffer.from(`${name}\0`, 'utf16le');

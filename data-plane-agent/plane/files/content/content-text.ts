@@ -1,22 +1,22 @@
 import { isAscii } from 'node:buffer';
 import { windows1252 } from './windows-1252.js';
 
-/** Text that passes: whether all of it is text in an encoding that the extraction reads. */
+/** Checks that streamed content is text in an encoding supported by the extraction. */
 export interface TextCheck {
   write(chunk: Buffer): void;
-  /** What stands in the way of its being text, or the start of the text. */
+  /** Why it is not text, or the start of the text. */
   end(): { readonly problem: string } | { readonly start: string };
 }
 
 const START_CHARACTERS = 65_536;
 
 /**
- * UTF-8, UTF-16 with its mark, GB18030, or Windows-1252, which nearly any bytes are; no control characters but those of
- * lines, pages and the end of old files.
+ * Accepts UTF-8, UTF-16 with a byte order mark, GB18030 and Windows-1252, which nearly all bytes are valid in. The only
+ * control characters allowed are tab, line ends, form feed and the DOS end of file.
  */
 export function textCheck(): TextCheck {
   let candidates: Decoder[] | undefined;
-  /** The first two bytes may be the mark of UTF-16, and may come one by one. */
+  /** The first two bytes may be a UTF-16 byte order mark, and may arrive separately. */
   let first: Buffer = Buffer.alloc(0);
   const begin = (): Decoder[] => decodersFor(first).filter((decoder) => decoder.write(first));
   return {
@@ -34,14 +34,16 @@ export function textCheck(): TextCheck {
       if (plain) return { start: plain.start() };
       return {
         problem:
-          read.length > 0 ? 'has control characters that no text has' : 'is not the UTF-16 text that it begins as',
+          read.length > 0
+            ? 'has control characters that do not occur in text'
+            : 'begins as UTF-16 text but is not valid UTF-16',
       };
     },
   };
 }
 
 interface Decoder {
-  /** False when the bytes are not of this encoding. */
+  /** False when the bytes are invalid in this encoding. */
   write(chunk: Buffer): boolean;
   end(): boolean;
   start(): string;
@@ -51,7 +53,7 @@ interface Decoder {
 function decodersFor(head: Buffer): Decoder[] {
   if (head[0] === 0xff && head[1] === 0xfe) return [decoder('utf-16le')];
   if (head[0] === 0xfe && head[1] === 0xff) return [decoder('utf-16be')];
-  // They go side by side: the first characters of a text may be valid in each.
+  // All are tried in parallel: the first characters may be valid in each.
   return [decoder('utf-8'), decoder('gb18030'), westernDecoder()];
 }
 
@@ -60,7 +62,7 @@ function decoder(encoding: 'utf-8' | 'gb18030' | 'utf-16le' | 'utf-16be'): Decod
   const isWide = encoding.startsWith('utf-16');
   let start = '';
   let hasControls = false;
-  /** A character may go on in the next chunk. */
+  /** A character may continue in the next chunk. */
   let isOpen = isWide;
   const look = (text: string): void => {
     if (start.length < START_CHARACTERS) start += text.slice(0, START_CHARACTERS - start.length);
@@ -77,7 +79,7 @@ function decoder(encoding: 'utf-8' | 'gb18030' | 'utf-16le' | 'utf-16be'): Decod
   };
   return {
     write(chunk) {
-      // Most of most texts, and five times as fast.
+      // A shortcut for ASCII, five times as fast.
       if (!isOpen && isAscii(chunk)) {
         look(chunk.toString('latin1'));
         return true;
@@ -91,7 +93,7 @@ function decoder(encoding: 'utf-8' | 'gb18030' | 'utf-16le' | 'utf-16be'): Decod
   };
 }
 
-/** Windows-1252, which any bytes are, unless five that mean nothing are among them. */
+/** Windows-1252: all bytes are valid except five undefined ones. */
 function westernDecoder(): Decoder {
   let start = '';
   let hasControls = false;
@@ -108,7 +110,7 @@ function westernDecoder(): Decoder {
   };
 }
 
-/** Tab, line ends and page ends are text, and what DOS ended files with. */
+/** Whether the text has control characters other than tab, line ends, form feed and the DOS end of file. */
 function hasControl(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -118,34 +120,29 @@ function hasControl(text: string): boolean {
   return false;
 }
 
-/** Why a text is not one that a reader will take as a table. */
+/** Why a text is not CSV. */
 export const csvFault = (start: string): string | undefined =>
-  isActive(start) ? 'is not CSV: it begins as a page or a script' : documentFault(start);
+  isActive(start) ? 'is not CSV: it begins like an HTML page or a script' : documentFault(start);
 
 export const plainFault = (start: string): string | undefined =>
-  isActive(start) ? 'is not plain text: it begins as a page or a script' : documentFault(start);
+  isActive(start) ? 'is not plain text: it begins like an HTML page or a script' : documentFault(start);
 
-/** Documents that may be made of letters alone, and a picture that may be, in Windows-1252. */
+/** Formats that may consist of text characters: documents, and JPEG images in Windows-1252. */
 const documentFault = (start: string): string | undefined =>
   /^\s*(%PDF-|%!PS|\{\\rtf|ÿØÿ)/.test(start)
-    ? 'is not plain text: it begins as a PDF, PostScript or RTF document, or a picture'
+    ? 'is not plain text: it begins like a PDF, PostScript or RTF document, or an image'
     : undefined;
 
-/**
- * XML is what has an element at its root, and is no page: neither by its root nor by a part that a browser would run.
- */
+/** XML must have a root element and no HTML or SVG, which a browser would run. */
 export function xmlFault(start: string): string | undefined {
   const [, root] = ROOT.exec(start.replace(PROLOGUE, '')) ?? [];
   if (root === undefined) return 'is not XML';
   return /^(.+:)?(html|svg)$/i.test(root) || PAGE_DOCTYPE.test(start) || PAGE_NAMESPACES.test(start)
-    ? 'is not XML data: it has a page or a drawing in it, which a browser would run'
+    ? 'is not XML data: it contains HTML or SVG, which a browser would run'
     : undefined;
 }
 
-/**
- * What a browser takes as a page when nobody says what it is (WHATWG, MIME Sniffing, 7.1), a drawing that runs scripts,
- * or a script.
- */
+/** Text that a browser detects as HTML (WHATWG, MIME Sniffing, 7.1), SVG, or a script. */
 const isActive = (start: string): boolean =>
   PAGE_TAGS.test(start.replace(PROLOGUE, '')) || PAGE_DOCTYPE.test(start) || /^\s*(#!|<\?php|<%)/i.test(start);
 
@@ -156,14 +153,14 @@ const PAGE_TAGS = /^<([a-z]+:)?(html|head|script|iframe|h1|div|font|table|a|styl
 const PAGE_DOCTYPE = /^\s*(<\?xml[^>]*>\s*)?<!doctype\s+(html|svg)/i;
 const PAGE_NAMESPACES = /http:\/\/www\.w3\.org\/(1999\/xhtml|2000\/svg)/;
 
-/** A mail begins with its header, in which something says whose, when or what it is. */
+/** A mail message begins with a header that has one of the usual fields. */
 export function mailFault(head: Buffer): string | undefined {
   const lines = head
     .toString('latin1')
     .replace(/^From .*\r?\n/, '')
     .split(/\r?\n/);
   const end = lines.indexOf('');
-  // Of a header that is longer than what is looked at, the last line is cut.
+  // The last line of a truncated header may be incomplete.
   const header = lines.slice(0, end === -1 ? -1 : end);
   const isHeader = header.every((line, at) => /^[!-9;-~]+[ \t]*:/.test(line) || (at > 0 && /^[ \t]/.test(line)));
   return isHeader &&

@@ -2,23 +2,20 @@ import { findsBytes, oleName, type ByteSearch } from './content-search.js';
 import { csvFault, mailFault, plainFault, textCheck, xmlFault, type TextCheck } from './content-text.js';
 import { createTail, zipDirectory, type Tail } from './content-zip.js';
 
-/** Looks at the bytes of one file as they pass, in flat memory. */
+/** Checks the bytes of one file as they are streamed, in constant memory. */
 export interface ContentCheck {
   write(chunk: Uint8Array): void;
   /**
-   * Once all bytes were written: what contradicts the declared type, as in "is not a PDF document"; else `undefined`.
-   * No bytes at all are of every type.
+   * Called after all bytes: the contradiction to the declared type, such as "is not a PDF document", or `undefined`.
+   * Empty content matches every type.
    */
   end(): string | undefined;
 }
 
-/**
- * The check of one file declared to be of a type (one of `CONTENT_TYPES`, in whatever case and with whatever
- * parameters).
- */
+/** The check of one file with a declared type: one of `CONTENT_TYPES`, in any case and with any parameters. */
 export function contentCheck(declaredType: string): ContentCheck {
   const kind = KINDS.get(mediaType(declaredType));
-  if (!kind) throw new RangeError(`nothing is known about the content type ${declaredType}`);
+  if (!kind) throw new RangeError(`unknown content type ${declaredType}`);
   const heads: Buffer[] = [];
   let headBytes = 0;
   const tail = createTail();
@@ -28,7 +25,7 @@ export function contentCheck(declaredType: string): ContentCheck {
     write(chunk) {
       if (chunk.length === 0) return;
       const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-      // Copied: what passes may be written over once it has passed.
+      // Copied, because the caller may reuse the buffer.
       if (headBytes < HEAD_BYTES) heads.push(Buffer.from(bytes.subarray(0, HEAD_BYTES - headBytes)));
       headBytes += bytes.length;
       tail.write(bytes);
@@ -39,7 +36,7 @@ export function contentCheck(declaredType: string): ContentCheck {
   };
 }
 
-/** The same for content at hand. Reads it to its end. */
+/** The same for a stream, which is read to its end. */
 export async function contentFault(
   declaredType: string,
   content: AsyncIterable<Uint8Array>,
@@ -54,8 +51,8 @@ export const mediaType = (contentType: string): string => (contentType.split(';'
 
 const HEAD_BYTES = 65_536;
 
-interface Look {
-  /** The first bytes. */
+interface Examined {
+  /** The first `HEAD_BYTES` of the content. */
   readonly head: Buffer;
   readonly tail: Tail;
   readonly text: TextCheck | undefined;
@@ -65,9 +62,9 @@ interface Look {
 
 interface Kind {
   readonly isText?: true;
-  /** Streams of an OLE file, of which one tells what it is. */
+  /** Streams of an OLE file, one of which identifies the format. */
   readonly names?: readonly string[];
-  readonly fault: (look: Look) => string | undefined;
+  readonly fault: (look: Examined) => string | undefined;
 }
 
 const OLE = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
@@ -76,20 +73,20 @@ const HEIC_BRANDS = new Set(['heic', 'heix', 'hevc', 'hevx', 'heim', 'heis', 'he
 
 const starts =
   (...signatures: readonly string[]) =>
-  ({ head }: Look): boolean =>
+  ({ head }: Examined): boolean =>
     signatures.some((signature) => head.toString('latin1', 0, signature.length) === signature);
 
-/** A file that begins as one thing and ends as an archive shows each reader something else. */
-const binary = (called: string, is: (look: Look) => boolean): Kind => ({
+/** A file that begins as one format and ends as an archive is refused: readers disagree about its content. */
+const binary = (called: string, is: (look: Examined) => boolean): Kind => ({
   fault: (look) =>
     !is(look)
       ? `is not ${called}`
       : zipDirectory(look.tail) === undefined
         ? undefined
-        : `is ${called} and an archive at once`,
+        : `is both ${called} and an archive`,
 });
 
-const archive = (called: string, is: (names: ReadonlySet<string>, look: Look) => boolean): Kind => ({
+const archive = (called: string, is: (names: ReadonlySet<string>, look: Examined) => boolean): Kind => ({
   fault: (look) => {
     if (!starts('PK\x03\x04', 'PK\x05\x06')(look))
       return called !== ZIP && starts(OLE)(look) ? `is not ${called}, or is encrypted` : `is not ${called}`;
@@ -97,7 +94,7 @@ const archive = (called: string, is: (names: ReadonlySet<string>, look: Look) =>
     if (names === undefined) return `is not ${called}: its directory is missing, or larger than 1 MiB`;
     if (!is(new Set(names), look)) return `is not ${called}`;
     return names.some((name) => /(^|\/)vbaProject\.bin$/i.test(name)) && called !== ZIP
-      ? `is ${called} with macros, which has a content type of its own`
+      ? `is ${called} with macros, which has a separate content type`
       : undefined;
   },
 });
@@ -105,7 +102,7 @@ const archive = (called: string, is: (names: ReadonlySet<string>, look: Look) =>
 const ooxml = (called: string, folder: string): Kind =>
   archive(called, (names) => names.has('[Content_Types].xml') && [...names].some((name) => name.startsWith(folder)));
 
-/** OpenDocument says its type first, stored as it is, so that it stands at a fixed place. */
+/** OpenDocument stores its type first and uncompressed, so that it is at a fixed offset. */
 const openDocument = (called: string, type: string): Kind =>
   archive(called, (_, { head }) => head.toString('latin1', 30, 40 + type.length) === `mimetype${type}PK`);
 
@@ -116,7 +113,7 @@ const ole = (called: string, ...names: string[]): Kind => ({
       ? `is not ${called}`
       : zipDirectory(look.tail) === undefined
         ? undefined
-        : `is ${called} and an archive at once`,
+        : `is both ${called} and an archive`,
 });
 
 const text = (fault: (start: string) => string | undefined): Kind => ({
@@ -167,13 +164,10 @@ const KINDS: ReadonlyMap<string, Kind> = new Map(
   }),
 );
 
-/**
- * What may be uploaded unless an operator says otherwise: HTML, SVG, scripts and bytes of no known type are not among
- * it.
- */
+/** The default for allowed uploads. HTML, SVG, scripts and unknown formats are excluded. */
 export const CONTENT_TYPES: readonly string[] = [...KINDS.keys()];
 
-/** The main brand and those that it is compatible with, of which the box's size says how many there are. */
+/** The major brand and the compatible brands, whose number follows from the box size. */
 function brandsOf(head: Buffer): string[] {
   const end = Math.min(head.readUInt32BE(0), head.length, 256);
   const brands: string[] = [];

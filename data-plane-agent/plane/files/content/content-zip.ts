@@ -1,15 +1,15 @@
-/** The last bytes of what passes. */
+/** Keeps the last bytes of streamed content. */
 export interface Tail {
   write(chunk: Buffer): void;
   /** At most the last `TAIL_BYTES`. */
   bytes(): Buffer;
 }
 
-/** The directory of an archive of ten thousand files fits. */
+/** Fits the directory of an archive of ten thousand files. */
 const TAIL_BYTES = 2 ** 20;
 
 export function createTail(): Tail {
-  // Filled round and round, so that what passes leaves nothing to be collected.
+  // A ring buffer, so that streaming creates no garbage.
   const ring = Buffer.alloc(TAIL_BYTES);
   let passed = 0;
   return {
@@ -37,13 +37,13 @@ const ENTRY = 0x02014b50;
 const ENTRY_BYTES = 46;
 
 /**
- * The names in the directory of a zip archive; `undefined` when the bytes do not end as one, or its directory is beyond
- * the tail.
+ * The names in the directory of a zip archive; `undefined` when the content does not end as one, or the directory
+ * exceeds the tail.
  */
 export function zipDirectory(tail: Tail): string[] | undefined {
   const bytes = tail.bytes();
   for (let end = bytes.length - END_BYTES; end >= Math.max(0, bytes.length - END_BYTES - 0xffff); end -= 1) {
-    // Its comment ends where the bytes end: else it is a part of something else.
+    // The archive comment must end with the content; otherwise the match is a part of something else.
     if (bytes.readUInt32LE(end) !== END || end + END_BYTES + bytes.readUInt16LE(end + 20) !== bytes.length) continue;
     const names = namesIn(bytes, directoryBefore(bytes, end));
     if (names) return names;
@@ -51,7 +51,7 @@ export function zipDirectory(tail: Tail): string[] | undefined {
   return undefined;
 }
 
-/** Between it and the end stand two more records where sizes are beyond 32 bits, or were written as if they were. */
+/** Zip64 archives have two more records between the directory and the end record. */
 function directoryBefore(bytes: Buffer, end: number): { from: number; to: number } {
   const to = end - LOCATOR_64_BYTES - END_64_BYTES;
   const is64 =

@@ -1,30 +1,33 @@
 import { ObjectStoreError } from './object-store.js';
 
 /**
- * How long one question to a store may take, in milliseconds: who asks us is to hear within ten seconds that it is out
- * of reach.
+ * The timeout of one request to a store, in milliseconds. Clients of the API learn within ten seconds that it is
+ * unavailable.
  */
 export const TIMEOUT_MS = 8_000;
 
-/** For work that touches every byte of an object: as if the disk or line gave 10 MB a second. */
+/** The timeout of operations on the whole content of an object, assuming a throughput of 10 MB/s. */
 export const timeoutFor = (sizeBytes: number, timeoutMs = TIMEOUT_MS): number => timeoutMs + sizeBytes / 10_000;
 
 /**
- * What `work` gives, unless the time is over first. `work` is told by the signal, and may go on a little where it
- * cannot be interrupted.
+ * The result of `work`, or a rejection after `ms` milliseconds. The signal then aborts `work`, which may run on a
+ * little where it cannot be interrupted.
  */
 export async function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const ends = new AbortController();
-  const late = new ObjectStoreError('unavailable', `the object store did not answer within ${Math.round(ms / 1000)} s`);
+  const controller = new AbortController();
+  const timeout = new ObjectStoreError(
+    'unavailable',
+    `the object store did not answer within ${Math.round(ms / 1000)} s`,
+  );
   let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<never>((_resolve, reject) => {
+  const timedOut = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      ends.abort(late);
-      reject(late);
+      controller.abort(timeout);
+      reject(timeout);
     }, ms);
   });
   try {
-    return await Promise.race([work(ends.signal), over]);
+    return await Promise.race([work(controller.signal), timedOut]);
   } finally {
     clearTimeout(timer);
   }

@@ -11,32 +11,32 @@ export interface Digests {
 }
 
 /**
- * Reads a file once and then believes its inode: whoever writes to it changes the time of its last change, which nobody
- * can set. Only what a clock of the file system could not show is not believed: a file that was changed a moment ago
- * may be changed again in the same tick. And as disks fail without a word, each is read again after an hour.
+ * Caches digests by inode: every write changes its ctime, which cannot be set. A digest is not cached while the file
+ * could change again within one tick of the file system clock. Cached digests expire after an hour, since disks may
+ * corrupt data silently.
  */
 export function createDigests(clock: Clock): Digests {
   const known = new LRUCache<string, string>({
     max: 10_000,
-    ttl: BELIEVED_MS,
+    ttl: CACHED_MS,
     perf: { now: () => clock.now() },
     ttlResolution: 0,
   });
   return {
     of: async (file, signal) => {
       const found = await file.stat({ bigint: true });
-      const isStill = clock.now() - Number(found.ctimeMs) > TICK_MS;
+      const isSettled = clock.now() - Number(found.ctimeMs) > TICK_MS;
       const inode = inodeOf(found);
       const digest = known.get(inode) ?? (await hashOf(file, signal));
-      // Under the inode as it was before: what has changed while it was read has another one now.
-      if (isStill && !known.has(inode)) known.set(inode, digest);
+      // Cached under the metadata from before: a change during the read results in other metadata.
+      if (isSettled && !known.has(inode)) known.set(inode, digest);
       return digest;
     },
   };
 }
 
-const BELIEVED_MS = 3_600_000;
-/** The coarsest of file systems counts in two seconds. */
+const CACHED_MS = 3_600_000;
+/** The coarsest file systems have a resolution of two seconds. */
 const TICK_MS = 3_000;
 
 const inodeOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>

@@ -3,7 +3,7 @@ import type { Clock } from '../../../base/clock.js';
 import { constantTimeEqual, type KeyRing } from '../../../base/secrets.js';
 import { isKey } from './file-system-paths.js';
 
-/** What one signed URL allows: one PUT of so many bytes of a type, or one object to be read under a name. */
+/** What one signed URL allows: one PUT of a given size and type, or reading one object under a file name. */
 export type Permit =
   | {
       readonly method: 'PUT';
@@ -20,21 +20,19 @@ export type Permit =
       readonly expiresAt: number;
     };
 
-/** Makes the signed URLs of a store without a server of its own, and knows them again. */
+/** Creates and verifies the signed URLs of a store that has no server. */
 export interface FileLinks {
-  /** The path that all of them begin with. */
+  /** The path prefix of all URLs. */
   readonly path: string;
-  /** Everything in the permit is signed. */
+  /** The signature covers the whole permit. */
   sign(permit: Permit): string;
-  /**
-   * What a request to this path and query may do; `undefined` when we did not sign exactly that, or its time is over.
-   */
+  /** What a request to this URL may do; `undefined` when the signature is invalid or has expired. */
   permitOf(method: string, url: string): Permit | undefined;
 }
 
 /**
- * `origin`: where clients reach the process that serves them. Any process with the same secret keys knows the links of
- * any other.
+ * `origin`: where clients reach the process that serves the URLs. Processes with the same secret keys accept each
+ * other's URLs.
  */
 export function createFileLinks({
   origin,
@@ -64,7 +62,7 @@ export function createFileLinks({
 
 const PATH = '/files/';
 
-/** An array, so that no value can run over into the next. */
+/** An array keeps adjacent values apart. */
 const signed = (permit: Permit): readonly (string | number)[] => [permit.method, permit.key, ...queryOf(permit).flat()];
 
 function queryOf(permit: Permit): [name: string, value: string][] {
@@ -73,10 +71,10 @@ function queryOf(permit: Permit): [name: string, value: string][] {
   return [['type', permit.contentType], only, ['expires', String(permit.expiresAt)]];
 }
 
-/** Half a character cannot be written into a URL, and would come back as another. */
+/** An unpaired surrogate cannot be encoded in a URL. */
 const wellFormed = (text: string): string => Buffer.from(text).toString();
 
-/** Taken only as `sign` writes it: no parameter more, none twice, none in another place. */
+/** Accepts only the exact form that `sign` creates: no other, repeated or reordered parameters. */
 function readLink(method: string, url: string): { permit: Permit; signature: string } | undefined {
   const [path = '', query = '', ...rest] = url.split('?');
   const key = path.slice(PATH.length);

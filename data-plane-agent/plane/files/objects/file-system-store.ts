@@ -17,21 +17,21 @@ import {
 import { probeFileSystem } from './store-probe.js';
 
 export interface FileSystemStore extends ObjectStore {
-  /** One version of an object, of which parts can be read. To be closed. */
+  /** Opens one version of an object for partial reads. It must be closed. */
   open(key: string): Promise<OpenObject | undefined>;
 }
 
 export interface OpenObject {
   readonly sizeBytes: number;
-  /** From the first byte to the last one, both included. */
+  /** `start` and `end` are inclusive. */
   read(range?: { readonly start: number; readonly end: number }): Readable;
   close(): Promise<void>;
 }
 
 /**
- * Objects as plain files, each at the path that its key spells. A file is written beside the others, brought to the
- * disk, and moved to its place by a rename: whoever has it open keeps the version that he opened, and nobody ever sees
- * half of one. The entity tag is the content's SHA-256, because inode numbers and times come back and bytes do not.
+ * Stores objects as plain files at the path of their key. A file is written elsewhere, synced and renamed, so that
+ * readers keep the version they opened and never see a partial file. The entity tag is the content's SHA-256, because
+ * inode numbers and times can repeat.
  */
 export function createFileSystemStore({
   directory,
@@ -84,7 +84,7 @@ export function createFileSystemStore({
       const { size } = await disk(within(TIMEOUT_MS, () => file.stat()));
       if (size !== sizeBytes) {
         await file.close();
-        throw new ObjectStoreError('unavailable', `the folder of files has ${size} bytes of ${sizeBytes}`);
+        throw new ObjectStoreError('unavailable', `the object has ${size} bytes instead of ${sizeBytes}`);
       }
       return addAbortSignal(signal, file.createReadStream());
     },
@@ -100,7 +100,7 @@ export function createFileSystemStore({
       const target = pathOf(root, to);
       const source = await opened(root, from);
       if (!source) return undefined;
-      // The stream closes the file. All its bytes are of the version that was opened, whatever takes its name
+      // The stream closes the file. All its bytes belong to the version that was opened, even if it is replaced
       // meanwhile.
       const written = await disk(fill(await incoming(), source.createReadStream(), {}));
       if (written.etag !== ifMatch) {
@@ -120,7 +120,7 @@ export function createFileSystemStore({
       for (const name of names ?? []) {
         const path = join(folder, name);
         const about = await disk(unlessMissing(stat(path)));
-        if (about && about.mtimeMs <= clock.now() - BROKEN_OFF_MS) await disk(rm(path, { force: true }));
+        if (about && about.mtimeMs <= clock.now() - ABANDONED_MS) await disk(rm(path, { force: true }));
       }
     },
 
@@ -131,8 +131,8 @@ export function createFileSystemStore({
 }
 
 /**
- * Where files are written first. It is made once: that it has gone means that the disk has, and what is put into its
- * empty place would be hidden when it is back.
+ * The directory for incomplete files. It is created only once: if it disappears, the disk has been unmounted, and files
+ * written to the empty mount point would be hidden later.
  */
 function incomingFolder(root: string): () => Promise<string> {
   const folder = incomingOf(root);
@@ -144,8 +144,8 @@ function incomingFolder(root: string): () => Promise<string> {
   };
 }
 
-/** A write that has not grown for so long is not going on. */
-const BROKEN_OFF_MS = 3_600_000;
+/** An incomplete file that has not grown for this long was abandoned. */
+const ABANDONED_MS = 3_600_000;
 
 interface Written {
   readonly path: string;
@@ -161,8 +161,8 @@ const described = ({ sizeBytes, etag, modifiedAt }: Written): Omit<StoredObject,
 });
 
 /**
- * The content in a file of its own, on the disk. What fails is thrown as it is when the content failed, and nothing is
- * left.
+ * Writes the content to a new file and syncs it. On failure the file is removed, and errors of the content are rethrown
+ * unchanged.
  */
 async function fill(
   folder: string,
@@ -198,7 +198,7 @@ async function fill(
   }
 }
 
-/** Moves what was written to its place, for good. After the time is over it does not move any more. */
+/** Moves a written file to its final path durably. After the timeout it is no longer moved. */
 async function settle({ path }: Written, target: string, ms: number): Promise<void> {
   try {
     await disk(
@@ -207,7 +207,7 @@ async function settle({ path }: Written, target: string, ms: number): Promise<vo
         const made = await mkdir(folder, { recursive: true, mode: 0o700 });
         signal.throwIfAborted();
         await rename(path, target);
-        // A rename is on the disk when its folder is, and a new folder when the one above it is.
+        // A rename is durable once its directory is synced, a new directory once its parent is.
         for (let at = folder; ; at = dirname(at)) {
           await syncFolder(at);
           if (made === undefined || at.length < made.length) return;
@@ -249,10 +249,10 @@ async function opened(root: string, key: string): Promise<FileHandle | undefined
     within(TIMEOUT_MS, async () => {
       const file = await unlessMissing(open(path, 'r'));
       if (file) return file;
-      // Where the whole folder is gone (a disk that is not mounted, and its place empty) no object is missing: nobody
-      // knows. Nor is one that was looked for just before it came back.
+      // If the whole directory is missing (an unmounted disk with an empty mount point), objects are unavailable
+      // instead of absent. The second attempt covers a disk mounted in between.
       if (!(await unlessMissing(stat(incomingOf(root))))?.isDirectory())
-        throw new ObjectStoreError('unavailable', 'the folder of files is not there, or is another one');
+        throw new ObjectStoreError('unavailable', 'the directory of files is missing or belongs to no store');
       return unlessMissing(open(path, 'r'));
     }),
   );
@@ -275,7 +275,7 @@ async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** What the disk refuses, in the words of a store. */
+/** Converts errors of the file system into errors of the store. */
 async function disk<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -284,7 +284,7 @@ async function disk<T>(work: Promise<T>): Promise<T> {
     if (error instanceof ObjectStoreError || code === undefined) throw error;
     throw new ObjectStoreError(
       ['EACCES', 'EPERM', 'EROFS'].includes(code) ? 'denied' : 'unavailable',
-      `the folder of files cannot be used (${code})`,
+      `the directory of files cannot be used (${code})`,
       { cause: error },
     );
   }

@@ -7,7 +7,7 @@ import type { FileLinks, Permit } from './file-system-links.js';
 import type { FileSystemStore } from './file-system-store.js';
 import { ObjectStoreError, WrongLengthError } from './object-store.js';
 
-/** Why a request was not served; the process writes it in its own shape of errors. */
+/** Why a request was refused; the caller formats it as its own kind of error. */
 export interface FileRefusal {
   readonly status: number;
   readonly message: string;
@@ -15,16 +15,15 @@ export interface FileRefusal {
 }
 
 /**
- * Serves the signed URLs of a file-system store, in whichever process holds it. Only a PUT or GET that was signed,
- * before its time is over, is served; anything else is refused alike, so that nothing about what is stored can be
- * learnt.
+ * Serves the signed URLs of a file-system store. Everything but a valid signed PUT or GET is refused alike, so that
+ * nothing about stored objects is disclosed.
  */
 export interface FileUrls {
-  /** The path that all of them begin with. */
+  /** The path prefix of all URLs. */
   readonly path: string;
   /**
-   * Answers, or gives back what to refuse with: then nothing has been written. `onUpload` is told how long an upload
-   * that begins may take, in milliseconds.
+   * Responds, or returns the refusal without having written anything. `onUpload` receives the maximum duration of an
+   * upload that starts, in milliseconds.
    */
   serve(
     request: IncomingMessage,
@@ -40,22 +39,26 @@ export function createFileUrls({
 }: {
   readonly store: FileSystemStore;
   readonly links: FileLinks;
-  /** A client that sends or takes nothing for so long has gone. */ readonly idleMs?: number;
+  /** A client idle for this long is disconnected. */ readonly idleMs?: number;
 }): FileUrls {
   const uploads = new Map<string, number>();
   return {
     path: links.path,
     serve: async (request, answer, { onUpload } = {}) => {
       const permit = links.permitOf(request.method ?? '', request.url ?? '');
-      if (!permit) return { status: 403, message: 'The link is not valid, or its time is over' };
+      if (!permit) return { status: 403, message: 'The link is not valid or has expired' };
       try {
         if (permit.method === 'GET') return await send(permit, { request, answer, service: { store, idleMs } });
         const refusal = refusalOf(permit, request);
         if (refusal) return refusal;
-        const goingOn = uploads.get(permit.key) ?? 0;
-        if (goingOn >= MOST_AT_ONCE)
-          return { status: 503, message: 'Others are uploading with this link', headers: { 'Retry-After': '5' } };
-        uploads.set(permit.key, goingOn + 1);
+        const active = uploads.get(permit.key) ?? 0;
+        if (active >= MAX_CONCURRENT)
+          return {
+            status: 503,
+            message: 'Too many uploads with this link are in progress',
+            headers: { 'Retry-After': '5' },
+          };
+        uploads.set(permit.key, active + 1);
         try {
           const longestMs = MINIMUM_MS + permit.sizeBytes / SLOWEST_BYTES_PER_MS;
           onUpload?.(longestMs);
@@ -67,7 +70,7 @@ export function createFileUrls({
         }
       } catch (error) {
         if (error instanceof ObjectStoreError)
-          return { status: 503, message: 'The files cannot be reached', headers: { 'Retry-After': '5' } };
+          return { status: 503, message: 'The files are unavailable', headers: { 'Retry-After': '5' } };
         throw error;
       }
     },
@@ -75,25 +78,24 @@ export function createFileUrls({
 }
 
 /**
- * With one link: each fills the disk by itself until it ends. Who tries again while his broken connection is still
- * being waited for is the second.
+ * Concurrent uploads with one link, since each uses disk space until it ends. A client that retries while its broken
+ * connection is still open needs a second one.
  */
-const MOST_AT_ONCE = 2;
-/** A line that is slower than this is taken for one who keeps connections busy. */
+const MAX_CONCURRENT = 2;
+/** Slower uploads are treated as an attempt to keep connections busy. */
 const SLOWEST_BYTES_PER_MS = 16;
 const MINIMUM_MS = 60_000;
 
 type Upload = Permit & { readonly method: 'PUT' };
 type Download = Permit & { readonly method: 'GET' };
 
-/** What the headers show already, before a byte is taken. */
+/** Checks the headers before any content is read. */
 function refusalOf({ contentType, sizeBytes }: Upload, { headers }: IncomingMessage): FileRefusal | undefined {
   const announced = headers['content-length'];
   if (announced === undefined) return { status: 411, message: `The upload must have a Content-Length of ${sizeBytes}` };
-  if (Number(announced) > sizeBytes)
-    return { status: 413, message: `The upload must have ${sizeBytes} bytes, as the link was made for` };
+  if (Number(announced) > sizeBytes) return { status: 413, message: `The upload must have exactly ${sizeBytes} bytes` };
   if (Number(announced) !== sizeBytes)
-    return { status: 400, message: `The upload must have ${sizeBytes} bytes, as the link was made for` };
+    return { status: 400, message: `The upload must have exactly ${sizeBytes} bytes` };
   if (headers['content-encoding'] !== undefined)
     return { status: 415, message: 'The upload must not have a Content-Encoding' };
   if (headers['content-type'] !== contentType)
@@ -118,33 +120,34 @@ async function take(
     readonly service: Service & { readonly longestMs: number };
   },
 ): Promise<FileRefusal | undefined> {
-  // A client that asked first (`Expect: 100-continue`) has waited until here.
+  // A client that sent `Expect: 100-continue` has waited until here.
   if (request.headers.expect !== undefined) answer.writeContinue();
-  const patience = createTimeouts({ idleMs, longestMs });
+  const timeouts = createTimeouts({ idleMs, longestMs });
   try {
-    const stored = await store.write(key, Readable.from(patience.watch(request), { objectMode: false }), {
+    const stored = await store.write(key, Readable.from(timeouts.watch(request), { objectMode: false }), {
       sizeBytes,
       contentType,
     });
     answer.writeHead(200, { ETag: `"${stored.etag}"`, 'Content-Length': '0', 'Cache-Control': 'no-store' }).end();
     return undefined;
   } catch (error) {
-    if (patience.isOver()) return { status: 408, message: 'The upload was too slow', headers: { Connection: 'close' } };
+    if (timeouts.isExpired())
+      return { status: 408, message: 'The upload was too slow', headers: { Connection: 'close' } };
     if (error instanceof WrongLengthError)
       return {
         status: error.found === 'longer' ? 413 : 400,
-        message: `The upload must have ${sizeBytes} bytes, as the link was made for`,
+        message: `The upload must have exactly ${sizeBytes} bytes`,
       };
     throw error;
   } finally {
-    patience.end();
+    timeouts.end();
   }
 }
 
-/** Ends a body that comes too slowly, without closing the connection: the client is still to be told. */
+/** Ends a slow request body without closing the connection, so that the response can still be sent. */
 function createTimeouts({ idleMs, longestMs }: { idleMs: number; longestMs: number }): {
   watch(request: IncomingMessage): AsyncIterable<Buffer>;
-  isOver(): boolean;
+  isExpired(): boolean;
   end(): void;
 } {
   const over = new AbortController();
@@ -160,7 +163,7 @@ function createTimeouts({ idleMs, longestMs }: { idleMs: number; longestMs: numb
         yield next.value;
       }
     },
-    isOver: () => over.signal.aborted,
+    isExpired: () => over.signal.aborted,
     end: () => {
       clearTimeout(longest);
       clearTimeout(idle);
@@ -203,7 +206,7 @@ async function send(
       await pipeline(object.read(range), answer);
     }
   } catch (error) {
-    // What is sent already cannot be taken back: the connection breaks before the length that was said.
+    // The response has started, so the connection is closed before the declared length.
     if (!answer.headersSent) throw error;
     answer.destroy();
   } finally {
@@ -212,7 +215,7 @@ async function send(
   return undefined;
 }
 
-/** One range of bytes; several at once, or what is none, is answered with the whole file, as HTTP allows. */
+/** One byte range. Several ranges or an invalid header select the whole file, as HTTP allows. */
 function rangeOf(
   header: string | undefined,
   sizeBytes: number,

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** What a store knows of an object. `etag` changes with the bytes, and with nothing else. */
+/** A stored object. `etag` changes with the content only. */
 export interface StoredObject extends ListedObject {
   readonly etag: string;
 }
@@ -8,28 +8,27 @@ export interface StoredObject extends ListedObject {
 export interface ListedObject {
   readonly key: string;
   readonly sizeBytes: number;
-  /** Milliseconds. */
+  /** Milliseconds since the epoch. */
   readonly modifiedAt: number;
 }
 
 export interface UploadUrl {
   readonly url: string;
-  /** What the client must send with its PUT, to the letter, and nothing less. `Content-Length` is sent by itself. */
+  /** The headers that the client must send exactly. `Content-Length` is added by HTTP clients. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Where the bytes of files are: the file system or an S3 store. Clients reach it by signed URLs alone; keys are made
- * here and hold nothing of a client's. Every call has a deadline and rejects with an `ObjectStoreError`.
+ * Stores file contents, in the file system or on an S3 server. Clients access it by signed URLs only; keys are
+ * generated here and contain no client data. Every call has a timeout and rejects with an `ObjectStoreError`.
  */
 export interface ObjectStore {
   readonly provider: 'filesystem' | 's3';
-  /** Told to clients, who send it back at confirm. */
+  /** Returned to clients, who send it back on confirmation. */
   readonly bucket: string;
   /**
-   * One PUT of exactly `sizeBytes` bytes of `contentType` to `key`, until `expiresAt` (milliseconds). The URL stays
-   * good until then, also after an upload: what is to stay as it was found is copied to a key that no client may write,
-   * and read there.
+   * A URL for one PUT of exactly `sizeBytes` bytes of `contentType` to `key`, until `expiresAt` (milliseconds). It
+   * stays valid after an upload: content that must not change is copied to a key without such a URL.
    */
   uploadUrl(upload: {
     readonly key: string;
@@ -37,7 +36,7 @@ export interface ObjectStore {
     readonly sizeBytes: number;
     readonly expiresAt: number;
   }): Promise<UploadUrl>;
-  /** One object as an attachment called `fileName`, until `expiresAt` (milliseconds). */
+  /** A URL that downloads one object as an attachment named `fileName`, until `expiresAt` (milliseconds). */
   downloadUrl(download: {
     readonly key: string;
     readonly fileName: string;
@@ -46,42 +45,42 @@ export interface ObjectStore {
   }): Promise<string>;
   head(key: string): Promise<StoredObject | undefined>;
   /**
-   * The `sizeBytes` bytes of one version as they come, `undefined` when there are none; rejects when it has more or
-   * fewer. Aborting the signal ends the stream with an error.
+   * Streams one version of an object, or returns `undefined` if it is missing; rejects unless it has `sizeBytes` bytes.
+   * Aborting the signal ends the stream with an error.
    */
   read(
     key: string,
     version: { readonly sizeBytes: number; readonly signal: AbortSignal },
   ): Promise<Readable | undefined>;
   /**
-   * Replaces what is there with exactly `sizeBytes` bytes, or changes nothing: content that fails leaves no trace and
-   * rejects with its own error, content of another length with a `WrongLengthError`.
+   * Replaces an object atomically with exactly `sizeBytes` bytes. Errors of the content are rethrown unchanged; another
+   * length rejects with a `WrongLengthError`.
    */
   write(
     key: string,
     content: Readable,
     about: { readonly sizeBytes: number; readonly contentType: string },
   ): Promise<StoredObject>;
-  /** Copies `from` to `to` if `from` is there and still has that etag; else nothing, and `undefined`. */
+  /** Copies `from` to `to` if `from` exists with that entity tag; otherwise returns `undefined`. */
   copy(from: string, to: string, ifMatch: string): Promise<StoredObject | undefined>;
-  /** An object that is not there is removed. */
+  /** Succeeds also if the object does not exist. */
   remove(key: string): Promise<void>;
   /**
-   * All objects under a prefix that ends at a `/`, or all, in no order that counts; pages are fetched as they are asked
-   * for.
+   * All objects under a prefix that ends with `/`, or all for an empty one, in no defined order. Pages are fetched on
+   * demand.
    */
   list(prefix: string): AsyncIterable<ListedObject>;
-  /** Removes what writes that broke off left behind an hour ago or more. For a schedule. */
+  /** Removes files of writes interrupted at least an hour ago. Called by a schedule. */
   tidy(): Promise<void>;
   /**
-   * Puts, reads, lists, copies and removes a probe object, and says which of it is not allowed. Makes a bucket or
-   * folder that is not there, unless told not to. Never rejects.
+   * Puts, reads, lists, copies and removes a probe object, and returns the steps that failed. Creates a missing bucket
+   * or directory unless `makes` is false. Never rejects.
    */
   probe(how?: { readonly makes: boolean }): Promise<readonly StoreFault[]>;
   close(): Promise<void>;
 }
 
-/** A step of the probe that failed, with the permission that is missing, or what else is in the way. */
+/** A failed step of the probe, with the missing permission or other cause. */
 export interface StoreFault {
   readonly step:
     | 'reach'
@@ -96,15 +95,15 @@ export interface StoreFault {
     | 'copy'
     | 'delete'
     | 'clock';
-  /** For an operator: what was found. */
+  /** For operators: the finding. */
   readonly problem: string;
-  /** For an operator: what to grant or mend. */
+  /** For operators: what to grant or correct. */
   readonly fix: string;
-  /** The bucket answers that it is not there, and was not to be made. */
+  /** The bucket does not exist, and was not to be created. */
   readonly isYetToBe?: boolean;
 }
 
-/** `unavailable`: not reached, or not in time; `denied`: the credentials do not allow it. */
+/** `unavailable`: unreachable or timed out; `denied`: the credentials lack permission. */
 export class ObjectStoreError extends Error {
   override readonly name = 'ObjectStoreError';
   readonly code: 'unavailable' | 'denied';
@@ -115,28 +114,25 @@ export class ObjectStoreError extends Error {
   }
 }
 
-/** What was to be written has more or fewer bytes than was said. */
+/** The content has more or fewer bytes than declared. */
 export class WrongLengthError extends Error {
   override readonly name = 'WrongLengthError';
 
   constructor(readonly found: 'longer' | 'shorter') {
-    super(`the content is ${found} than announced`);
+    super(`the content is ${found} than declared`);
   }
 }
 
 /**
- * When a link or token ends that is good for `ms` from now on, in milliseconds: a whole second, since signatures know
- * no others, and what is told is to hold.
+ * The expiry of a link or token after `ms`, in milliseconds. Rounded down to a second, the resolution of signatures, so
+ * that the reported time is exact.
  */
 export const endOfLink = (now: number, ms: number): number => Math.floor((now + ms) / 1_000) * 1_000;
 
-/** Areas of a store. Clients may write to the first alone; what was found infected is moved to the last. */
+/** The areas of a store. Clients may write only to the first; infected files are moved to the last. */
 export const uploadKey = (tenantId: string, fileId: string): string => `uploads/${tenantId}/${fileId}`;
 export const fileKey = (tenantId: string, fileId: string, day: string): string =>
   `tenants/${tenantId}/${day.slice(0, 4)}/${day.slice(5, 7)}/${fileId}`;
-/**
- * For a confirmation that takes over from one of which nobody knows whether it has ended: whatever that does yet, it
- * does elsewhere.
- */
+/** The key of a confirmation that takes over from one that may still be running, so that they do not interfere. */
 export const fileKeyAgain = (key: string, attempt: number): string => `${key}.${attempt.toString(36)}`;
 export const quarantineKey = (tenantId: string, fileId: string): string => `quarantine/${tenantId}/${fileId}`;

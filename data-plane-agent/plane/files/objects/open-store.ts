@@ -9,14 +9,13 @@ import { createS3Store } from './s3-store.js';
 
 export interface OpenedStore {
   readonly store: ObjectStore;
-  /** What the process that holds the store has to serve; an S3 server serves its own URLs. */
+  /** The URLs that this process must serve; an S3 server serves its own. */
   readonly urls?: FileUrls;
 }
 
 /**
- * The store that `OBJECT_STORE_URL` names. Asks and makes nothing: `probe` does. `publicUrl`: where clients reach this
- * process;
- * `storePublicUrl`: where they reach the store, when that is another address than its own.
+ * Opens the store from `OBJECT_STORE_URL` without any request; `probe` makes the first. `publicUrl`: where clients
+ * reach this process; `storePublicUrl`: where they reach the store, if it differs from the store's address.
  */
 export function openObjectStore(
   address: ObjectStoreAddress,

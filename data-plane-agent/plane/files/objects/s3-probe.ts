@@ -4,7 +4,7 @@ import type { Clock } from '../../../base/clock.js';
 import { TIMEOUT_MS } from './deadline.js';
 import type { S3Address } from './object-store-address.js';
 import { ObjectStoreError, type ObjectStore, type StoreFault } from './object-store.js';
-import { MEND_CLOCKS, settingFault } from './s3-errors.js';
+import { SYNC_CLOCKS, settingFault } from './s3-errors.js';
 import { bucketUrl } from './s3-signature.js';
 import type { Ask, Requests, S3Transport } from './s3-transport.js';
 import { attempt, isFault, probeObject } from './store-probe.js';
@@ -16,12 +16,13 @@ interface Probed {
   readonly clock: Clock;
   readonly transport: S3Transport;
   readonly ask: Ask;
-  /** Whether a bucket that is not there is made. */
+  /** Whether a missing bucket is created. */
   readonly makes: boolean;
 }
 
 /**
- * Whether the server is there, its clock is right, the bucket is ours alone, and the credentials allow what files need.
+ * Checks that the server is reachable, its clock is right, the bucket is private, and the credentials have the required
+ * permissions.
  */
 export async function probeS3(
   store: ObjectStore,
@@ -36,7 +37,7 @@ export async function probeS3(
 
   const reached = await attempt(
     'reach',
-    `look whether host, port and tls of OBJECT_STORE_URL are right and ${origin} can be reached from here${tls ? ', and its certificate is trusted here (NODE_EXTRA_CA_CERTS names the file of an authority of your own)' : ''}`,
+    `check that host, port and tls of OBJECT_STORE_URL are right and ${origin} is reachable from here${tls ? ', and that its certificate is trusted here (NODE_EXTRA_CA_CERTS names the file of a private authority)' : ''}`,
     async () => {
       const answer = await anonymous(list);
       if (answer.status >= 500) throw new ObjectStoreError('unavailable', `the object store answers ${answer.status}`);
@@ -46,7 +47,7 @@ export async function probeS3(
   if (isFault(reached)) return [reached];
   const faults: StoreFault[] = [...clockFaults(reached.value, clock)];
 
-  // A HEAD is refused without a reason; this has one. What is missing in permissions shows in what needs them.
+  // Unlike HEAD, a list request is refused with a reason. Missing permissions are found by the steps below.
   const wrong = await ask(() => client.listObjectsV2Query(bucket, '', '', '', 1, '')).then(
     () => undefined,
     (error: unknown) => settingFault(error, address),
@@ -57,27 +58,27 @@ export async function probeS3(
   const there = await attempt('bucket', grant('s3:ListBucket'), async () => {
     if (await ask(() => client.bucketExists(bucket))) return;
     isYetToBe = !makes;
-    if (!makes) throw new Error(`the bucket ${bucket} is not there`);
+    if (!makes) throw new Error(`the bucket ${bucket} does not exist`);
     try {
       await ask(() => client.makeBucket(bucket, region));
     } catch (error) {
-      // Another process that starts at the same moment has made it.
+      // Another process may have created it at the same moment.
       if (!(await ask(() => client.bucketExists(bucket)))) throw error;
     }
   });
   if (isFault(there)) {
-    // A bucket may be there, and allow everything but to look whether it is: what follows tells.
-    const fix = `make the bucket ${bucket}, or ${grant('s3:CreateBucket')}`;
+    // Credentials may lack only the permission to check the bucket: the steps below find out.
+    const fix = `create the bucket ${bucket}, or ${grant('s3:CreateBucket')}`;
     faults.push({ ...there, fix, ...(isYetToBe ? { isYetToBe } : {}) });
   }
-  const whileThere = async (key: string): Promise<readonly StoreFault[]> => {
-    const fix = `take public access away from the bucket ${bucket}: its policy, and on AWS Block Public Access`;
+  const whilePresent = async (key: string): Promise<readonly StoreFault[]> => {
+    const fix = `remove public access from the bucket ${bucket}: its policy, and on AWS Block Public Access`;
     const asked = await attempt('private', fix, async () => {
       const open = [
         ...((await anonymous(new URL(key, base))).status === 200 ? ['read its objects'] : []),
         ...((await anonymous(list)).status === 200 ? ['list them'] : []),
       ];
-      if (open.length > 0) throw new Error(`anybody may ${open.join(' and ')}`);
+      if (open.length > 0) throw new Error(`anyone may ${open.join(' and ')}`);
     });
     return isFault(asked) ? [asked] : [];
   };
@@ -90,13 +91,13 @@ export async function probeS3(
       copy: grant('s3:GetObject', 's3:PutObject'),
       delete: grant('s3:DeleteObject'),
     },
-    { whileThere },
+    { whilePresent },
   );
-  // Without a bucket nothing can be put either: one fault is enough.
+  // Without a bucket every step fails; one fault is enough.
   return isFault(there) && found.some(({ step }) => step === 'put') ? faults : [...faults, ...found];
 }
 
-/** A link for a download lives a minute, and begins and ends by the server's clock. */
+/** A download link is valid for a minute by the server's clock. */
 const SKEW_MS = 30_000;
 
 interface Answer {
@@ -104,7 +105,7 @@ interface Answer {
   readonly date: string | undefined;
 }
 
-/** Not signed: as anybody would. */
+/** An unsigned request. */
 const get = (requests: Requests, url: URL): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const request = requests.request(url, (answer) => {
@@ -122,7 +123,7 @@ function clockFaults({ date }: Answer, clock: Clock): readonly StoreFault[] {
     {
       step: 'clock',
       problem: `the clock of the object store is ${Math.round(Math.abs(ahead) / 1000)} s ${ahead > 0 ? 'ahead of' : 'behind'} ours`,
-      fix: MEND_CLOCKS,
+      fix: SYNC_CLOCKS,
     },
   ];
 }

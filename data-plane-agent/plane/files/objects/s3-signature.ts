@@ -6,18 +6,15 @@ import type { S3Address } from './object-store-address.js';
 export interface Signing {
   readonly method: 'PUT' | 'GET' | 'HEAD';
   readonly key: string;
-  /** Signed, so that a request that sends other ones, or lacks one, is refused. */
+  /** Signed headers; requests that lack or change one are refused. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the store is to answer with, such as `response-content-type`. */
+  /** Headers of the store's response, such as `response-content-type`. */
   readonly query?: Readonly<Record<string, string>>;
-  /** Milliseconds. */
+  /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
 
-/**
- * Signs URLs (AWS Signature Version 4, in the query) for requests that go to `origin`: the host is part of what is
- * signed.
- */
+/** Signs URLs (AWS Signature Version 4, in the query) for requests to `origin`; the signature covers the host. */
 export function createS3Signer(
   address: S3Address,
   { origin, clock }: { readonly origin: string; readonly clock: Clock },
@@ -33,15 +30,14 @@ export function createS3Signer(
   });
   const base = bucketUrl(address, origin);
   return async ({ method, key, headers = {}, query = {}, expiresAt }) => {
-    // The signature knows whole seconds alone: cut off where it begins and where it ends, it ends no later than it is
-    // to.
+    // Signatures have whole seconds: both ends are rounded down, so that the URL does not expire late.
     const signedAt = Math.floor(clock.now() / 1_000);
     const request = {
       method,
       protocol: base.protocol,
       hostname: base.hostname,
       path: `${base.pathname}${key}`,
-      // The bytes are not known yet: what is signed says so.
+      // The content is not known yet.
       headers: { host: base.host, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD', ...headers },
       query: { ...query },
     };
@@ -55,7 +51,7 @@ export function createS3Signer(
   };
 }
 
-/** Where the bucket's objects are, ending at a `/`. */
+/** The URL of the bucket's objects, ending with `/`. */
 export function bucketUrl({ style, bucket }: S3Address, origin: string): URL {
   const base = new URL(origin);
   if (style === 'virtual') base.hostname = `${bucket}.${base.hostname}`;
@@ -63,11 +59,11 @@ export function bucketUrl({ style, bucket }: S3Address, origin: string): URL {
   return base;
 }
 
-/** As it was signed. */
+/** Percent-encodes as the signature requires. */
 const escaped = (text: string): string =>
   encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Node's own hashes in the shape that the signer asks for. */
+/** Adapts Node's hashes to the interface of the signer. */
 class Sha256 {
   private hash: Hash | Hmac;
 

@@ -20,9 +20,9 @@ import { createS3Signer } from './s3-signature.js';
 import { createS3Transport, type Ask, type Requests } from './s3-transport.js';
 
 /**
- * Objects in a bucket of an S3 server. The `minio` client asks and copies; it cannot sign the length of an upload, and
- * holds what it puts in memory: so URLs, and our own uploads with them, are signed by ourselves. Each object is one PUT
- * (5 GiB at most): no parts stay behind.
+ * Stores objects in a bucket of an S3 server. The `minio` client cannot sign the length of an upload and buffers what
+ * it puts, so URLs, including those for uploads from here, are signed by `createS3Signer`. Each object is one PUT (at
+ * most 5 GiB), so that no incomplete parts remain.
  */
 export function createS3Store({
   address,
@@ -31,10 +31,10 @@ export function createS3Store({
   timeoutMs = TIMEOUT_MS,
 }: {
   readonly address: S3Address;
-  /** Where clients reach the same server, when not under the address that we use. */
+  /** Where clients reach the same server, if it differs from `address`. */
   readonly publicOrigin?: string | undefined;
   readonly clock: Clock;
-  /** For tests. */
+  /** Set by tests. */
   readonly timeoutMs?: number;
 }): ObjectStore {
   const { bucket, host, port, tls, region, style, accessKey, secretKey } = address;
@@ -52,11 +52,11 @@ export function createS3Store({
       transport: requests,
       retryOptions: { disableRetry: true },
     });
-  const client = clientOver(transport.asking(timeoutMs * COPYING));
+  const client = clientOver(transport.asking(timeoutMs * COPY_TIMEOUTS));
   const reader = clientOver(transport.reading);
   const signForClients = createS3Signer(address, { origin: publicOrigin ?? origin, clock });
   const signForUs = createS3Signer(address, { origin, clock });
-  /** A question to the server, within its time and in the words of a store. */
+  /** Runs a request with a timeout and converts its errors. */
   const ask: Ask = async (question, ms = timeoutMs) => {
     try {
       return await within(ms, question);
@@ -111,7 +111,7 @@ export function createS3Store({
         return { key, sizeBytes, etag, modifiedAt: clock.now() };
       } catch (error) {
         content.destroy();
-        // Content that fails is not the store's failure.
+        // Errors of the content are not errors of the store.
         throw error instanceof WrongLengthError || error === content.errored ? error : storeError(error, bucket);
       }
     },
@@ -120,7 +120,7 @@ export function createS3Store({
       ask(
         () =>
           unlessAbsent(async (): Promise<StoredObject | undefined> => {
-            // Ceph's gateway knows the condition by the second name alone, and would copy whatever is there now.
+            // Ceph's gateway supports only the second name, and would otherwise copy any version.
             const condition = { 'x-amz-copy-source-if-match': ifMatch, 'x-amz-copy-if-match': ifMatch };
             const answer = await client.makeRequestAsync({
               method: 'PUT',
@@ -128,19 +128,19 @@ export function createS3Store({
               objectName: to,
               headers: { 'x-amz-copy-source': `/${bucket}/${from}`, ...condition },
             });
-            // A copy that fails after it began says so in an answer of 200.
+            // A copy that fails after its start is reported with status 200.
             if (!(await text(answer)).includes('<ETag>'))
               throw new ObjectStoreError('unavailable', 'the object store did not finish a copy');
             return objectOf(to, await client.statObject(bucket, to));
           }),
-        timeoutMs * COPYING,
+        timeoutMs * COPY_TIMEOUTS,
       ),
 
     remove: async (key) => {
       await ask(() => unlessAbsent(() => client.removeObject(bucket, key)));
     },
     list: (prefix) => listed(client, { bucket, prefix }, ask),
-    tidy: () => Promise.resolve(), // one PUT is there or is not: nothing breaks off half done
+    tidy: () => Promise.resolve(), // a PUT is atomic
     probe: ({ makes } = { makes: true }) => probeS3(store, { address, origin, client, clock, transport, ask, makes }),
     close: () => Promise.resolve(transport.close()),
   };
@@ -148,31 +148,34 @@ export function createS3Store({
 }
 
 const UPLOAD_MS = 900_000;
-/** A copy may take so many times as long as other answers. */
-const COPYING = 3;
+/** The timeout of a copy, in multiples of the normal one. */
+const COPY_TIMEOUTS = 3;
 
 function objectOf(
   key: string,
   { size, etag, lastModified }: Pick<BucketItemStat, 'size' | 'etag' | 'lastModified'>,
 ): StoredObject {
-  // What an answer does not say must not be taken for what an upload lacks.
+  // An incomplete response must not be mistaken for a missing upload.
   if (!Number.isSafeInteger(size) || etag === '')
-    throw new ObjectStoreError('unavailable', 'the object store does not say what it has');
+    throw new ObjectStoreError('unavailable', 'the object store returned no size or entity tag');
   return { key, sizeBytes: size, etag, modifiedAt: lastModified.getTime() };
 }
 
-/** An answer of exactly so many bytes: the parser of HTTP holds the server to the length that it announces. */
+/** A response of exactly this size: the HTTP parser enforces the declared length. */
 function ofSize(content: Readable, sizeBytes: number): Readable {
-  const announced = content instanceof IncomingMessage ? content.headers['content-length'] : undefined;
-  if (announced === String(sizeBytes)) return content;
+  const declared = content instanceof IncomingMessage ? content.headers['content-length'] : undefined;
+  if (declared === String(sizeBytes)) return content;
   content.destroy();
   throw new ObjectStoreError(
     'unavailable',
-    `the object store gives ${announced ?? 'an unknown number of'} bytes of ${sizeBytes}`,
+    `the object store returned ${declared ?? 'an unknown number of'} bytes instead of ${sizeBytes}`,
   );
 }
 
-/** Streams the content into a signed URL; answers the entity tag. The content sets the pace, and silence ends it. */
+/**
+ * Streams the content to a signed URL and returns the entity tag. The content sets the pace; a stalled connection times
+ * out.
+ */
 function put(
   requests: Requests,
   { url, headers, content }: { url: string; headers: Readonly<Record<string, string>>; content: AsyncIterable<Buffer> },
@@ -193,15 +196,15 @@ function requestOptions(url: string): { protocol: string; hostname: string; port
 }
 
 async function etagOf(answer: IncomingMessage): Promise<string> {
-  const said = await text(answer);
+  const body = await text(answer);
   const { etag } = answer.headers;
   if (answer.statusCode === 200 && etag !== undefined) return etag.replaceAll('"', '');
   throw Object.assign(new S3Error(`the object store answered ${answer.statusCode ?? 0}`), {
-    code: /<Code>([A-Za-z]{1,80})<\/Code>/.exec(said)?.[1] ?? `Http${answer.statusCode ?? 0}`,
+    code: /<Code>([A-Za-z]{1,80})<\/Code>/.exec(body)?.[1] ?? `Http${answer.statusCode ?? 0}`,
   });
 }
 
-/** A PUT with too few bytes would wait for the rest, and one with too many would be cut off without a word. */
+/** Checks the length: with too few bytes a PUT would wait for more, and excess bytes would be dropped silently. */
 async function* metered(content: Readable, sizeBytes: number): AsyncIterable<Buffer> {
   let size = 0;
   for await (const chunk of content as AsyncIterable<Buffer>) {
@@ -212,7 +215,7 @@ async function* metered(content: Readable, sizeBytes: number): AsyncIterable<Buf
   if (size < sizeBytes) throw new WrongLengthError('shorter');
 }
 
-/** A page at a time: the next is asked for when the one before has been taken. */
+/** Fetches one page at a time, on demand. */
 async function* listed(
   client: Client,
   { bucket, prefix }: { bucket: string; prefix: string },
@@ -227,7 +230,7 @@ async function* listed(
         yield { key: name, sizeBytes: size, modifiedAt: lastModified.getTime() };
     if (!isTruncated) return;
     if (!nextContinuationToken || nextContinuationToken === from)
-      throw new ObjectStoreError('unavailable', 'the object store lists without end');
+      throw new ObjectStoreError('unavailable', 'the object store returned an endless list');
     from = nextContinuationToken;
   }
 }

@@ -9,18 +9,13 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { TIMEOUT_MS } from './deadline.js';
 import { ObjectStoreError } from './object-store.js';
 
-/**
- * Requests to an S3 server, which are waited for and listened to so long and no longer: the client library has no
- * limits of its own.
- */
+/** HTTP requests to an S3 server with limits on time and size, which the client library lacks. */
 export interface S3Transport {
-  /** For questions, whose answers are kept in memory: each is small, and whole `ms` after the question was. */
+  /** For requests whose responses are buffered: each must be small, and complete within `ms` of the request. */
   asking(ms: number): Requests;
-  /**
-   * For the content of objects, which is read as it comes. What is answered in its place is as small as other answers.
-   */
+  /** For object content, which is streamed. Error responses are limited like other responses. */
   readonly reading: Requests;
-  /** Ends the connections that are kept for the next request. */
+  /** Closes idle connections. */
   close(): void;
 }
 
@@ -31,8 +26,8 @@ export interface Requests {
 
 type OnAnswer = (answer: IncomingMessage) => void;
 
-/** Asks the server within its time; rejects with an `ObjectStoreError`. */
-export type Ask = <T>(question: () => Promise<T>, ms?: number) => Promise<T>;
+/** Runs a request with a timeout; rejects with an `ObjectStoreError`. */
+export type Ask = <T>(request: () => Promise<T>, ms?: number) => Promise<T>;
 
 export function createS3Transport({
   tls,
@@ -43,8 +38,8 @@ export function createS3Transport({
 }): S3Transport {
   const agent = tls ? new HttpsAgent({ keepAlive: true, minVersion: 'TLSv1.2' }) : new HttpAgent({ keepAlive: true });
   const send = tls ? httpsRequest : httpRequest;
-  // Counts from the first packet on, both ways: for a server that takes no byte, and for one that gives none.
-  const ours = { agent, timeout: timeoutMs };
+  // An idle timeout in both directions: for a server that accepts no bytes or sends none.
+  const common = { agent, timeout: timeoutMs };
   const requests = (bound: (request: ClientRequest) => void): Requests => ({
     request: (
       target: RequestOptions | string | URL,
@@ -52,15 +47,15 @@ export function createS3Transport({
       third?: OnAnswer,
     ): ClientRequest => {
       const onAnswer = typeof second === 'function' ? second : third;
-      const options = typeof second === 'object' ? { ...second, ...ours } : ours;
+      const options = typeof second === 'object' ? { ...second, ...common } : common;
       const request =
         typeof target === 'string' || target instanceof URL ? send(target, options) : send({ ...target, ...options });
-      request.on('timeout', () => request.destroy(silent(timeoutMs)));
+      request.on('timeout', () => request.destroy(idleTimeout(timeoutMs)));
       bound(request);
       request.once('response', (answer: IncomingMessage) => {
         request.setTimeout(STALLED_MS);
-        // Where nobody reads what a server says beside its status, the connection could not be used again.
-        if (isPassedOver(answer)) answer.resume();
+        // The body must be consumed, or the connection cannot be reused.
+        if (isBodyIgnored(answer)) answer.resume();
         onAnswer?.(answer);
       });
       return request;
@@ -75,57 +70,53 @@ export function createS3Transport({
   };
 }
 
-/** An answer that has begun is read as fast as its reader works, who may take a breath. */
+/** A response is read at the reader's pace, which may pause. */
 const STALLED_MS = 60_000;
-/** A page of a list has a thousand keys, and half of this with ours. */
-const MOST_BYTES = 2 ** 20;
+/** A list page of a thousand keys has about half of this size. */
+const MAX_BYTES = 2 ** 20;
 
-/** The client library throws for these without a look at what is said. */
-const isPassedOver = ({ statusCode = 0 }: IncomingMessage): boolean =>
+/** For these statuses the client library throws without reading the body. */
+const isBodyIgnored = ({ statusCode = 0 }: IncomingMessage): boolean =>
   statusCode >= 500 || [408, 429, 499].includes(statusCode);
 
-/**
- * Breaks off what does not end: drops that keep a connection busy, and what would fill the memory. Of content only the
- * headers have to come in time.
- */
+/** Aborts responses that are too slow or too large. Of streamed content only the headers have to arrive in time. */
 function boundAnswer(
   request: ClientRequest,
   { ms, isContent }: { readonly ms: number; readonly isContent: (answer: IncomingMessage) => boolean },
 ): void {
-  let late: NodeJS.Timeout | undefined;
-  let breakOff = (reason: Error): unknown => request.destroy(reason);
+  let timer: NodeJS.Timeout | undefined;
+  let abort = (reason: Error): unknown => request.destroy(reason);
   const begin = (): void => {
-    late ??= setTimeout(
+    timer ??= setTimeout(
       () =>
-        breakOff(
+        abort(
           new ObjectStoreError(
             'unavailable',
-            `the object store did not come to the end of an answer within ${Math.ceil(ms / 1000)} s`,
+            `the object store did not complete a response within ${Math.ceil(ms / 1000)} s`,
           ),
         ),
       ms,
     );
   };
-  // What we send sets the pace until it is sent.
+  // The time starts when the request is sent.
   request.once('finish', begin);
   request.once('response', (answer: IncomingMessage) => {
     request.off('finish', begin);
-    if (isContent(answer)) return clearTimeout(late);
+    if (isContent(answer)) return clearTimeout(timer);
     begin();
-    breakOff = (reason) => answer.destroy(reason);
+    abort = (reason) => answer.destroy(reason);
     const { socket } = answer;
     let size = 0;
-    // Counted as it comes over the line: whoever listens to the answer itself sets it going, before its reader is
-    // there.
+    // Counted on the socket: a listener on the response would start it before its reader is attached.
     const count = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size > MOST_BYTES) breakOff(new ObjectStoreError('unavailable', 'the object store answers without end'));
+      if (size > MAX_BYTES) abort(new ObjectStoreError('unavailable', 'the response of the object store is too large'));
     };
     socket.on('data', count);
     request.once('close', () => socket.off('data', count));
   });
-  request.once('close', () => clearTimeout(late));
+  request.once('close', () => clearTimeout(timer));
 }
 
-const silent = (ms: number): Error =>
-  Object.assign(new Error(`nothing came for ${Math.round(ms / 1000)} s`), { code: 'ETIMEDOUT' });
+const idleTimeout = (ms: number): Error =>
+  Object.assign(new Error(`no data for ${Math.round(ms / 1000)} s`), { code: 'ETIMEDOUT' });

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 
-/** Where a clamd listens. */
+/** The address of a clamd. */
 export type ClamdAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
-/** `tcp://host:3310`, or `unix:/path/of/the/socket`; `undefined` when it is neither. */
+/** Parses `tcp://host:3310` or `unix:/path/of/the/socket`; `undefined` for any other form. */
 export function clamdAddress(url: string): ClamdAddress | undefined {
   if (!URL.canParse(url)) return undefined;
   const { protocol, hostname, port, pathname, username, search, hash } = new URL(url);
@@ -14,31 +14,31 @@ export function clamdAddress(url: string): ClamdAddress | undefined {
   return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? 3310 : Number(port) };
 }
 
-/** Why there is no answer; completes the sentence "The scanner …". */
+/** Why there is no response; completes the sentence "The scanner …". */
 export class ClamdError extends Error {
   override readonly name: string = 'ClamdError';
 }
 
-/** It closed the connection and had said nothing. */
+/** The scanner closed the connection without a response. */
 export class ClamdEnded extends ClamdError {}
 
-/** What belongs together on the wire. */
+/** Buffers that are sent together. */
 export type Frame = readonly Buffer[];
 
 export interface Question {
-  /** Without what begins and ends it on the wire. */
+  /** The command without its delimiters. */
   readonly command: string;
-  /** What follows it. An error of theirs is the error of the conversation. */
+  /** Sent after the command. Their errors reject the request. */
   readonly frames?: AsyncIterable<Frame>;
-  /** Whether nothing more is sent after the frames, so that a scanner which waits for more gives up. */
+  /** Whether to close the sending side after the frames, so that a waiting scanner gives up. */
   readonly endsAfter?: boolean;
-  /** Aborted: the connection is closed at once, and its reason is what is thrown. */
+  /** Aborting closes the connection at once and rejects with the signal's reason. */
   readonly signal: AbortSignal;
 }
 
 /**
- * One question on a connection of its own, and its whole answer. Rejects with a `ClamdError`, with what the frames
- * threw, or with the signal's reason.
+ * Sends one command over a new connection and returns the response. Rejects with a `ClamdError`, an error of the
+ * frames, or the signal's reason.
  */
 export async function ask(
   address: ClamdAddress,
@@ -51,7 +51,7 @@ export async function ask(
   const answer = answerOf(socket);
   const sending = send(socket, { command: `z${command}\0`, frames, endsAfter });
   try {
-    // An answer may come before all is sent (a limit), and sending may fail where the answer says nothing about it.
+    // A response may arrive before all is sent (a limit); sending may also fail without one.
     return await Promise.race([answer, sending.then(() => answer)]);
   } catch (error) {
     signal.throwIfAborted();
@@ -59,13 +59,13 @@ export async function ask(
   } finally {
     signal.removeEventListener('abort', onAbort);
     socket.destroy();
-    // Whichever lost the race has been told by that; what it says now is of no interest.
+    // The loser of the race may still reject; the outcome is already decided.
     answer.catch(() => undefined);
     sending.catch(() => undefined);
   }
 }
 
-/** More than any answer has: what is longer is no scanner's. */
+/** Longer than any response of clamd. */
 const MAX_ANSWER = 4_096;
 
 function answerOf(socket: Socket): Promise<string> {
@@ -78,16 +78,20 @@ function answerOf(socket: Socket): Promise<string> {
       received += text;
       const end = received.indexOf('\0');
       if (end !== -1) resolve(received.slice(0, end));
-      else if (received.length > MAX_ANSWER) reject(new ClamdError('answers what no clamd does'));
+      else if (received.length > MAX_ANSWER) reject(new ClamdError('sent a response that is too long'));
     });
     socket.once('error', (error) =>
-      reject(new ClamdError(`${isConnected ? 'broke off' : 'cannot be reached'} (${codeOf(error)})`, { cause: error })),
+      reject(
+        new ClamdError(`${isConnected ? 'closed the connection' : 'cannot be reached'} (${codeOf(error)})`, {
+          cause: error,
+        }),
+      ),
     );
     socket.once('close', () =>
       reject(
         received === ''
-          ? new ClamdEnded('ended the connection without an answer')
-          : new ClamdError('broke off within its answer'),
+          ? new ClamdEnded('closed the connection without a response')
+          : new ClamdError('closed the connection within its response'),
       ),
     );
   });
@@ -104,15 +108,15 @@ async function send(
   socket.write(command);
   for await (const frame of frames ?? []) {
     if (socket.destroyed) return;
-    // A scanner reads as fast as it can: what it has not taken waits here, and nothing more is read meanwhile.
+    // Backpressure: reading pauses until the scanner has taken the data.
     if (!writeWhole(socket, frame)) await drained(socket);
   }
   if (endsAfter) socket.end();
 }
 
 /**
- * Without copying it together, and yet in one go: a length that goes alone waits for the answer to what went before it.
- * Whether there is room for more.
+ * Writes a frame without copying, but in one packet: a length sent alone would be delayed (Nagle's algorithm). Returns
+ * whether the socket accepts more.
  */
 function writeWhole(socket: Socket, frame: Frame): boolean {
   socket.cork();

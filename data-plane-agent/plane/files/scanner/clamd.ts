@@ -9,24 +9,23 @@ import type { Scanner, ScannerVersion, Verdict } from './scanner.js';
 export interface ClamdOptions {
   /** `tcp://host:3310` or `unix:/path`. */
   readonly url: string;
-  /** The largest file that is to be scanned: the self-test asks whether the scanner takes one. */
+  /** The largest file to scan; the self-test checks that the scanner accepts it. */
   readonly fileMaxBytes: number;
   readonly log: Log;
-  /** How long a scan may take, waiting for its turn included: 30 s and 1 s for each MiB. */
-  readonly patience?: { readonly baseMs: number; readonly perMiBMs: number };
+  /** The timeout of a scan including its wait in the queue: 30 s plus 1 s per MiB by default. */
+  readonly timeouts?: { readonly baseMs: number; readonly perMiBMs: number };
 }
 
 /**
- * A clamd, spoken to in its own words: every file on a connection of its own, at most four at a time. Clean is its
- * exact OK for exactly the bytes that were announced; infected is what it found, unless that is only a limit of its own
- * or a thing that it cannot look into. Of some archives beyond its limits it says OK all the same: `archiveFault` knows
- * them.
+ * Scans with a clamd: one connection per file, at most four at a time. Only the exact response OK for exactly the
+ * declared bytes is clean. A finding is infected, unless it only reports a limit or encrypted content. For some
+ * archives beyond its limits clamd responds OK; `archiveFault` detects these.
  */
 export function createClamd({
   url,
   fileMaxBytes,
   log,
-  patience = { baseMs: 30_000, perMiBMs: 1_000 },
+  timeouts = { baseMs: 30_000, perMiBMs: 1_000 },
 }: ClamdOptions): Scanner {
   const address = clamdAddress(url);
   if (!address) throw new TypeError('the address of a clamd is tcp://host:port or unix:/path');
@@ -39,7 +38,7 @@ export function createClamd({
 
   const scan: Scanner['scan'] = async (content, { sizeBytes, signal }) => {
     try {
-      const milliseconds = patience.baseMs + Math.ceil(sizeBytes / MIB) * patience.perMiBMs;
+      const milliseconds = timeouts.baseMs + Math.ceil(sizeBytes / MIB) * timeouts.perMiBMs;
       return await within(milliseconds, signal, (inTime) =>
         slots(inTime, () => scanOne(address, content, { sizeBytes, signal: inTime })),
       );
@@ -61,7 +60,7 @@ export function createClamd({
         (error: unknown) => void reasonOf(error),
       ),
     selfTest: () =>
-      within(patience.baseMs, undefined, (signal) =>
+      within(timeouts.baseMs, undefined, (signal) =>
         selfTest({ fileMaxBytes, ask: (question) => ask(address, { ...question, signal }) }),
       ).catch((error: unknown) => [`the scanner at ${url} ${reasonOf(error).replace(/^the scanner /, '')}`]),
   };
@@ -75,7 +74,7 @@ async function scanOne(
   content: Readable,
   { sizeBytes, signal }: { readonly sizeBytes: number; readonly signal: AbortSignal },
 ): Promise<Verdict> {
-  // What ends the wait for the scanner ends that for the content too.
+  // Aborting the scan also closes the content.
   const onAbort = (): void => void content.destroy();
   signal.addEventListener('abort', onAbort, { once: true });
   try {
@@ -87,37 +86,37 @@ async function scanOne(
       }
     })();
     const verdict = verdictOf(await ask(address, { command: 'INSTREAM', frames, signal }));
-    // What it has not been sent it cannot have looked at.
-    if (verdict.status === 'clean' && !hasAll) throw new ClamdError('answered before it had the whole file');
+    // It cannot have scanned bytes that were not sent.
+    if (verdict.status === 'clean' && !hasAll) throw new ClamdError('responded before it had the whole file');
     return verdict;
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
 }
 
-/** Of its words, only the exact OK is clean. */
+/** Only the exact response OK is clean. */
 export function verdictOf(answer: string): Verdict {
   if (answer === 'stream: OK') return { status: 'clean' };
   const signature = /^stream: (.{1,300}) FOUND$/.exec(answer)?.[1];
   if (signature === undefined) return { status: 'error', reason: `the scanner answered "${answer.slice(0, 200)}"` };
-  // Nothing was found: it says that it has not looked.
-  return NOT_LOOKED_INTO.test(signature)
-    ? { status: 'error', reason: `the scanner did not look into it (${signature})`, isFinal: true }
+  // These signatures report content that was not scanned.
+  return NOT_SCANNED.test(signature)
+    ? { status: 'error', reason: `the scanner did not scan all of it (${signature})`, isFinal: true }
     : { status: 'infected', signature };
 }
 
-const NOT_LOOKED_INTO = /^Heuristics\.(Limits|Encrypted)\./;
+const NOT_SCANNED = /^Heuristics\.(Limits|Encrypted)\./;
 
-/** `ClamAV 1.4.6/27123/Fri Nov 20 08:26:00 2026`: the last two only when it has the official signatures. */
+/** Parses `ClamAV 1.4.6/27123/Fri Nov 20 08:26:00 2026`; only official signatures have the last two parts. */
 export function versionOf(answer: string): ScannerVersion | undefined {
   const [, engine, signatures = '', written] = /^ClamAV ([^/\s]+)(?:\/(\d+)\/(.+))?$/.exec(answer) ?? [];
   if (engine === undefined) return undefined;
-  // In the scanner's own time zone, which it does not say: half a day does not matter to anybody.
+  // The time zone is unknown; a precision of half a day is sufficient.
   const at = written === undefined ? Number.NaN : Date.parse(`${written} UTC`);
   return { engine, signatures, signaturesAt: Number.isNaN(at) ? null : at };
 }
 
-/** The signal that the work is given is aborted when time is up, or with the caller's. */
+/** Runs `work` with a signal that is aborted after the timeout or with the caller's signal. */
 async function withDeadline<T>(
   { milliseconds, signal }: { readonly milliseconds: number; readonly signal: AbortSignal | undefined },
   work: (signal: AbortSignal) => Promise<T>,
@@ -127,7 +126,7 @@ async function withDeadline<T>(
     () => deadline.abort(new ClamdError(`did not answer within ${Math.round(milliseconds / 1000)} s`)),
     milliseconds,
   );
-  const onAbort = (): void => deadline.abort(new ContentError('the scan was called off'));
+  const onAbort = (): void => deadline.abort(new ContentError('the scan was cancelled'));
   signal?.addEventListener('abort', onAbort, { once: true });
   if (signal?.aborted === true) onAbort();
   try {
@@ -138,7 +137,7 @@ async function withDeadline<T>(
   }
 }
 
-/** What a scan can end with; all else is a fault of ours. */
+/** The reason for an expected failure; other errors are rethrown. */
 function reasonOf(error: unknown): string {
   if (error instanceof ClamdError) return `the scanner ${error.message}`;
   if (error instanceof ContentError) return error.message;

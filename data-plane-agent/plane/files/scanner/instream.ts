@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Frame } from './clamd-stream.js';
 
-/** The content could not be read, or is not of the size that was told: nothing was found out about it. */
+/** The content could not be read, or does not have the declared size. */
 export class ContentError extends Error {
   override readonly name = 'ContentError';
 }
@@ -9,9 +9,8 @@ export class ContentError extends Error {
 const FRAME_BYTES = 65_536;
 
 /**
- * Content as INSTREAM takes it: pieces with their length before them in four bytes, and a length of 0 at the end. That
- * end is only sent when exactly
- * `sizeBytes` were: a part is never scanned for the whole. Throws a `ContentError`.
+ * Content in INSTREAM format: chunks with a four-byte length, then a length of 0. The end is sent only after exactly
+ * `sizeBytes`, so that a part is never taken for the whole. Throws a `ContentError`.
  */
 export async function* framesOf(
   content: Readable,
@@ -30,7 +29,7 @@ export async function* framesOf(
 async function* bytesOf(content: Readable): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of content) {
-      if (!(chunk instanceof Uint8Array)) throw new ContentError('the content is not made of bytes');
+      if (!(chunk instanceof Uint8Array)) throw new ContentError('the content is not binary');
       yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     }
   } catch (error) {

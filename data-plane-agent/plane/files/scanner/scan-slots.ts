@@ -1,8 +1,8 @@
 import { ClamdError } from './clamd-stream.js';
 
 /**
- * Runs so many pieces of work at once; others wait in their order, and those beyond the limit are refused. A signal
- * ends the wait with its reason.
+ * Limits concurrency to `atOnce`. Up to `waiting` calls wait in order, further ones are rejected. A signal ends the
+ * wait with its reason.
  */
 export function createScanSlots({
   atOnce,
@@ -14,7 +14,7 @@ export function createScanSlots({
   let running = 0;
   const queue = new Set<() => void>();
 
-  const turn = (signal: AbortSignal): Promise<void> =>
+  const waitForSlot = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve, reject) => {
       const begin = (): void => {
         signal.removeEventListener('abort', giveUp);
@@ -22,7 +22,7 @@ export function createScanSlots({
       };
       const giveUp = (): void => {
         queue.delete(begin);
-        reject(signal.reason instanceof Error ? signal.reason : new ClamdError('was called off'));
+        reject(signal.reason instanceof Error ? signal.reason : new ClamdError('was cancelled'));
       };
       signal.addEventListener('abort', giveUp, { once: true });
       queue.add(begin);
@@ -32,8 +32,8 @@ export function createScanSlots({
     signal.throwIfAborted();
     if (running < atOnce) running += 1;
     else if (queue.size < waiting)
-      await turn(signal); // takes over the place of one that ends
-    else throw new ClamdError('has more files waiting than it can take');
+      await waitForSlot(signal); // takes over the slot of a finished call
+    else throw new ClamdError('has too many files waiting');
     try {
       return await work();
     } finally {

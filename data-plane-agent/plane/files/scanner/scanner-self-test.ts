@@ -2,13 +2,13 @@ import { strToU8, zipSync } from 'fflate';
 import { ClamdEnded, type Frame, type Question } from './clamd-stream.js';
 import type { ScannerVersion } from './scanner.js';
 
-/** One question to the scanner, and its answer; rejects when there is none. */
+/** Sends one command and returns the response; rejects if there is none. */
 type Ask = (question: Omit<Question, 'signal'>) => Promise<string>;
 
 /**
- * What keeps a scanner from being relied on. It is shown a kilobyte or so for each question: EICAR, plain and in an
- * archive; an archive that it cannot get to the bottom of, and one that is encrypted, to neither of which OK may be
- * said; and the announcement alone of a file beyond every limit, and of one as large as we send.
+ * The faults of a scanner's configuration. About a kilobyte is sent per check: EICAR, plain and archived; an archive
+ * beyond all limits and an encrypted one, which must not be OK; and only the declared length of a file beyond the size
+ * limit, and of the largest allowed file.
  */
 export async function selfTest({
   ask,
@@ -18,29 +18,31 @@ export async function selfTest({
   readonly fileMaxBytes: number;
 }): Promise<readonly string[]> {
   const faults: string[] = [];
-  const about = async (content: Uint8Array): Promise<string> =>
+  const scan = async (content: Uint8Array): Promise<string> =>
     ask({ command: 'INSTREAM', frames: one(lengthOf(content.length), Buffer.from(content), lengthOf(0)) });
 
-  const plain = await about(eicar());
-  if (!isFound(plain)) faults.push(`the scanner does not find the EICAR test file: has it signatures? (${plain})`);
-  const packed = await about(zipSync({ 'eicar.com': eicar() }));
+  const plain = await scan(eicar());
+  if (!isFound(plain)) faults.push(`the scanner does not find the EICAR test file: check its signatures (${plain})`);
+  const packed = await scan(zipSync({ 'eicar.com': eicar() }));
   if (!isFound(packed))
     faults.push(`the scanner does not find the EICAR test file in an archive: ScanArchive must be yes (${packed})`);
-  const deep = await about(nested());
-  if (isOk(deep)) faults.push('the scanner calls clean what is beyond its limits: AlertExceedsMax must be yes');
-  const locked = await about(encrypted());
-  if (isOk(locked)) faults.push('the scanner calls clean what is encrypted: AlertEncrypted must be yes');
+  const deep = await scan(nested());
+  if (isOk(deep)) faults.push('the scanner reports archives beyond its limits as clean: AlertExceedsMax must be yes');
+  const locked = await scan(encrypted());
+  if (isOk(locked)) faults.push('the scanner reports encrypted files as clean: AlertEncrypted must be yes');
   if (!(await refuses(ask, 0xffff_ffff)))
     faults.push('the scanner does not refuse a file of 4 GiB: StreamMaxLength must be set');
   if (await refuses(ask, fileMaxBytes))
-    faults.push(`the scanner does not take a file of FILE_MAX_BYTES (${fileMaxBytes}): StreamMaxLength must be more`);
+    faults.push(
+      `the scanner does not accept a file of FILE_MAX_BYTES (${fileMaxBytes}): StreamMaxLength must be larger`,
+    );
   return faults;
 }
 
-/** How old signatures may be that are renewed several times a day. */
+/** The maximum age of signatures, which are normally updated several times a day. */
 const STALE_MS = 7 * 86_400_000;
 
-/** For an operator: what is old about the scanner's signatures, if anything. Not known is not old. */
+/** A warning for operators when the scanner's signatures are outdated. An unknown age is no warning. */
 export function signatureWarning({ signaturesAt }: ScannerVersion, now: number): string | undefined {
   if (signaturesAt === null || now - signaturesAt <= STALE_MS) return undefined;
   return `the scanner's signatures are ${Math.floor((now - signaturesAt) / 86_400_000)} days old`;
@@ -49,18 +51,18 @@ export function signatureWarning({ signaturesAt }: ScannerVersion, now: number):
 const isOk = (answer: string): boolean => answer.endsWith(': OK');
 const isFound = (answer: string): boolean => answer.endsWith(' FOUND') && !answer.includes('Heuristics.');
 
-/** The test file that every scanner finds (eicar.org), in parts, so that none finds it in this one. */
+/** The EICAR test file (eicar.org), in parts, so that scanners do not detect this source file. */
 const eicar = (): Uint8Array =>
   strToU8(['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-', 'ANTIVIRUS-TEST-FILE!', '$H+H*'].join(''));
 
-/** clamd allows MaxRecursion to be 100 at most. */
+/** clamd allows a MaxRecursion of at most 100. */
 function nested(): Uint8Array {
   let content = eicar();
   for (let layer = 0; layer < 101; layer += 1) content = zipSync({ a: content });
   return content;
 }
 
-/** Marked as encrypted, as which its bytes then count. */
+/** Only the flags are set: scanners then treat the content as encrypted. */
 function encrypted(): Uint8Array {
   const archive = zipSync({ a: [strToU8('twelve bytes, and a few more of them'), { level: 0 }] });
   const view = new DataView(archive.buffer, archive.byteOffset, archive.byteLength);
@@ -73,8 +75,8 @@ function encrypted(): Uint8Array {
 }
 
 /**
- * It decides when it hears how much is to come: nothing need be sent. One that would take it waits, and ends when we
- * do.
+ * The scanner decides by the declared length, so that no content is sent. One that would accept it waits until the
+ * connection is closed.
  */
 async function refuses(ask: Ask, sizeBytes: number): Promise<boolean> {
   const answer = await ask({ command: 'INSTREAM', frames: one(lengthOf(sizeBytes)), endsAfter: true }).catch(

@@ -2,14 +2,13 @@ import type { Clock } from '../../../base/clock.js';
 import type { Log } from '../../../base/log.js';
 import type { Scanner } from './scanner.js';
 
-/** A self-test that was passed holds so long, one that was not is made again sooner. */
-const HOLDS_MS = 60 * 60_000;
-const AGAIN_MS = 60_000;
+/** How long a passed self-test is valid; a failed one is repeated sooner. */
+const PASSED_MS = 60 * 60_000;
+const FAILED_MS = 60_000;
 
 /**
- * A scanner whose word counts only while it passes its self-test: what it says before that, and when it no longer finds
- * EICAR or calls clean what is beyond its limits, is an `error`. The first test is made by the first scan, unless
- * `selfTest` was called before.
+ * Uses a scanner only while it passes its self-test; otherwise every scan is an `error`. The first scan runs the first
+ * test, unless `selfTest` was called before.
  */
 export function trusted(scanner: Scanner, { clock, log }: { readonly clock: Clock; readonly log: Log }): Scanner {
   let last: { readonly faults: readonly string[]; readonly at: number } | undefined;
@@ -26,9 +25,9 @@ export function trusted(scanner: Scanner, { clock, log }: { readonly clock: Cloc
     (running ??= test().finally(() => {
       running = undefined;
     }));
-  const standing = async (): Promise<readonly string[]> => {
-    const holds = last !== undefined && clock.now() - last.at < (last.faults.length === 0 ? HOLDS_MS : AGAIN_MS);
-    return holds && last ? last.faults : tested();
+  const currentFaults = async (): Promise<readonly string[]> => {
+    const isValid = last !== undefined && clock.now() - last.at < (last.faults.length === 0 ? PASSED_MS : FAILED_MS);
+    return isValid && last ? last.faults : tested();
   };
 
   return {
@@ -36,7 +35,7 @@ export function trusted(scanner: Scanner, { clock, log }: { readonly clock: Cloc
     version: () => scanner.version(),
     selfTest: tested,
     async scan(content, about) {
-      const [fault] = await standing();
+      const [fault] = await currentFaults();
       if (fault === undefined) return scanner.scan(content, about);
       content.destroy();
       return { status: 'error', reason: `the scanner cannot be relied on: ${fault}` };
