@@ -31,7 +31,7 @@ export async function probeS3(
   const { bucket, region, accessKey, tls } = address;
   const base = bucketUrl(address, origin);
   const list = new URL('?list-type=2&max-keys=1', base);
-  const anonymous = (url: URL): Promise<Answer> => ask(() => get(transport.asking(TIMEOUT_MS), url));
+  const anonymous = (url: URL): Promise<Answer> => ask(() => get(transport.buffered(TIMEOUT_MS), url));
   const grant = (...permissions: readonly string[]): string =>
     `grant ${permissions.join(' and ')} on the bucket ${bucket} to the access key ${accessKey}`;
 

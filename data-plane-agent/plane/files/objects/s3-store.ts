@@ -52,8 +52,8 @@ export function createS3Store({
       transport: requests,
       retryOptions: { disableRetry: true },
     });
-  const client = clientOver(transport.asking(timeoutMs * COPY_TIMEOUTS));
-  const reader = clientOver(transport.reading);
+  const client = clientOver(transport.buffered(timeoutMs * COPY_TIMEOUTS));
+  const reader = clientOver(transport.streamed);
   const signForClients = createS3Signer(address, { origin: publicOrigin ?? origin, clock });
   const signForUs = createS3Signer(address, { origin, clock });
   /** Runs a request with a timeout and converts its errors. */
@@ -103,7 +103,7 @@ export function createS3Store({
       const headers = { 'content-type': contentType, 'content-length': String(sizeBytes) };
       try {
         const url = await signForUs({ method: 'PUT', key, headers, expiresAt: clock.now() + UPLOAD_MS });
-        const etag = await put(transport.asking(timeoutFor(sizeBytes, timeoutMs)), {
+        const etag = await put(transport.buffered(timeoutFor(sizeBytes, timeoutMs)), {
           url,
           headers,
           content: metered(content, sizeBytes),

@@ -12,9 +12,9 @@ import { ObjectStoreError } from './object-store.js';
 /** HTTP requests to an S3 server with limits on time and size, which the client library lacks. */
 export interface S3Transport {
   /** For requests whose responses are buffered: each must be small, and complete within `ms` of the request. */
-  asking(ms: number): Requests;
+  buffered(ms: number): Requests;
   /** For object content, which is streamed. Error responses are limited like other responses. */
-  readonly reading: Requests;
+  readonly streamed: Requests;
   /** Closes idle connections. */
   close(): void;
 }
@@ -62,8 +62,8 @@ export function createS3Transport({
     },
   });
   return {
-    asking: (ms) => requests((request) => boundAnswer(request, { ms, isContent: () => false })),
-    reading: requests((request) =>
+    buffered: (ms) => requests((request) => boundAnswer(request, { ms, isContent: () => false })),
+    streamed: requests((request) =>
       boundAnswer(request, { ms: timeoutMs, isContent: ({ statusCode }) => statusCode === 200 }),
     ),
     close: () => agent.destroy(),
