@@ -4,11 +4,11 @@ import { addDays } from '../../data-plane-agent/base/day.js';
 import { EVERY, PART } from '../../data-plane-agent/plane/tables/rollups.js';
 import {
   Entries,
-  type BookedContract,
-  type BookedLine,
+  type RollupContract,
+  type RollupLine,
 } from '../../data-plane-agent/plane/domain/analytics/rollups.js';
 
-const contract: BookedContract = {
+const contract: RollupContract = {
   id: 'c',
   subjectId: 's',
   ownerId: 'o',
@@ -23,7 +23,7 @@ const contract: BookedContract = {
   otherCurrencyLines: 0,
   deletedAt: null,
 };
-const line: BookedLine = {
+const line: RollupLine = {
   id: 'l',
   contractId: 'c',
   dueDate: '2026-03-15',

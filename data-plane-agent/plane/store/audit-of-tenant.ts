@@ -6,7 +6,7 @@ import { withinScope } from './scope.js';
 
 type Caller = Pick<Call, 'tenantId' | 'subjectScope' | 'ownerScope'>;
 
-/** The tenant's trail in the tenant database, as this caller may see it. */
+/** The audit trail in the tenant database, limited to the events that the caller may see. */
 export const tenantTrail = (call: Caller, dialect: Dialect): TrailName => ({
   chain: call.tenantId,
   rows: fragment('tenant_id = ?', call.tenantId),
@@ -15,18 +15,18 @@ export const tenantTrail = (call: Caller, dialect: Dialect): TrailName => ({
 });
 
 /**
- * Records that belong to the whole tenant. What is neither one of them nor a contract is shown only to who sees
- * everything.
+ * Record kinds that belong to the whole tenant. Other records that are not contracts are visible only to callers
+ * without a scope.
  */
-const OF_EVERYBODY = "'lifecycle'";
+const TENANT_WIDE_KINDS = "'lifecycle'";
 
-/** Whoever sees some contracts only sees what was done to those, deleted ones too. */
+/** A caller with a scope sees only the events of contracts in it, including deleted contracts. */
 function withinContracts(call: Caller, dialect: Dialect): readonly Fragment[] {
   if (call.subjectScope === null && call.ownerScope === null) return [];
   const { sql, values } = withinScope(call, dialect, 'c');
   return [
     fragment(
-      `(record_kind IN (${OF_EVERYBODY}) OR record_id IN (SELECT c.id FROM contracts c WHERE ${sql}))`,
+      `(record_kind IN (${TENANT_WIDE_KINDS}) OR record_id IN (SELECT c.id FROM contracts c WHERE ${sql}))`,
       ...values,
     ),
   ];

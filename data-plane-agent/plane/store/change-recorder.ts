@@ -9,30 +9,30 @@ import { KEPT_QUEUED_MS } from '../domain/outbox/messages.js';
 import { masked } from '../domain/sensitive.js';
 import { DueMarks } from './due-work.js';
 
-/** What is on record beside the rows of audited tables, in words of its own. */
+/** Kinds of audited facts that are not rows of audited tables. */
 export type FactKind = 'import_batch' | 'export' | 'extraction' | 'file';
 
-/** The record under which a change is listed, when that is not the changed one. */
+/** The record under which a change is listed in the audit, when it is not the changed record itself. */
 export interface Root {
   readonly kind: string;
   readonly id: string;
 }
 
-/** The contract to which a row belongs. */
+/** The root of a row that belongs to a contract. */
 export const ofContract = (id: string): Root => ({ kind: 'contract', id });
 
-/** A change of a row, whole or in part. `before` is `null` for a new row, `after` for a removed one. */
+/** A change of all or some fields of a row. `before` is `null` for a new row, `after` for a deleted one. */
 export interface RowChange<T extends Table<Columns>> {
   readonly table: T;
   readonly id: string;
   readonly root?: Root;
   readonly before: Partial<RecordOf<T>> | null;
   readonly after: Partial<RecordOf<T>> | null;
-  /** What the change did beside, under names that the table declares. */
+  /** Additional facts about the change, under names that the table declares. */
   readonly facts?: object;
 }
 
-/** How much was told when it was taken. */
+/** The state of a recorder at the time the mark was taken. */
 export interface RecorderMark {
   readonly recorded: number;
   readonly enqueued: number;
@@ -40,15 +40,17 @@ export interface RecorderMark {
 }
 
 /**
- * What one operation changed. Repositories tell it as they write, so that no author of an operation can forget; the
- * wrapper around
- * `run` then writes one audit row for each record at the root (a contract), in the same transaction.
+ * The changes of one operation. Repositories record them as they write, so that an operation cannot forget to. The
+ * wrapper around `run` then writes one audit row for each root record (e.g. a contract) in the same transaction.
  */
 export class ChangeRecorder {
   private readonly entries: { readonly root: Root; readonly change: KeptChange }[] = [];
-  /** Whether it has to be written though no row was. */
+  /** Whether an audit row must be written although no row was changed. */
   hasEvents = false;
-  /** What is left to be done later. What a savepoint undoes of it may stay: it is looked at, and found done. */
+  /**
+   * Work to be done later. Marks set within a savepoint stay when it is rolled back: the worker then finds nothing to
+   * do.
+   */
   readonly due = new DueMarks();
   private readonly messages: {
     readonly topic: string;
@@ -56,7 +58,7 @@ export class ChangeRecorder {
     readonly dueAt: number | undefined;
   }[] = [];
 
-  /** Of an audited table's row, as its columns say. Fields that did not change are left out. */
+  /** Records a change of an audited table's row. Unchanged fields are left out. */
   record<T extends Table<Columns>>({ table, id, root, before, after, facts }: RowChange<T>): void {
     const { auditedAs: record, columns } = table;
     if (record === null) throw new Error(`${table.name} is not audited`);
@@ -79,7 +81,7 @@ export class ChangeRecorder {
     });
   }
 
-  /** Of what is no row of an audited table, as it is given. */
+  /** Records a change of something that is not a row of an audited table. */
   recordFact({
     record,
     id,
@@ -97,14 +99,15 @@ export class ChangeRecorder {
     });
   }
 
-  /** Something that was done and changed no row, and is kept on record all the same. */
+  /** Records an action that changed no row but must be audited. */
   recordEvent({ record, id, about }: { record: FactKind; id: string; about: object }): void {
     this.hasEvents = true;
     this.recordFact({ record, id, before: null, after: about });
   }
 
   /**
-   * Leaves a reference in the outbox; whoever handles the topic renders it when it is sent. `dueAt` defaults to now.
+   * Queues a reference in the outbox. The handler of the topic renders the message when it is sent. `dueAt` (epoch
+   * milliseconds) defaults to now.
    */
   enqueue(topic: string, reference: unknown, dueAt?: number): void {
     this.messages.push({ topic, reference, dueAt });
@@ -118,14 +121,14 @@ export class ChangeRecorder {
     return { recorded: this.entries.length, enqueued: this.messages.length, hasEvents: this.hasEvents };
   }
 
-  /** Forgets what was told since the mark: a savepoint has undone it. */
+  /** Discards what was recorded since the mark, when a savepoint was rolled back. */
   rollBackTo(mark: RecorderMark): void {
     this.entries.length = mark.recorded;
     this.messages.length = mark.enqueued;
     this.hasEvents = mark.hasEvents;
   }
 
-  /** The due marks are still to be written. */
+  /** Writes the audit rows and the outbox messages. The due marks are added to, and written separately. */
   async write(
     tx: Transaction,
     { call, action, now }: { readonly call: Call; readonly action: string; readonly now: number },
@@ -137,9 +140,9 @@ export class ChangeRecorder {
       if (entry) entry.changes.push(change);
       else byRoot.set(root.id, { kind: root.kind, changes: [change] });
     }
-    const turn = yielding(); // an import has thousands
+    const pause = yielding(); // an import records thousands of changes
     for (const [recordId, { kind, changes }] of byRoot) {
-      await turn();
+      await pause();
       await tx.run(AUDIT_SQL, [
         call.tenantId,
         newId(),
@@ -177,7 +180,7 @@ const AUDIT_SQL =
 const OUTBOX_SQL =
   "INSERT INTO outbox (tenant_id, id, topic, reference, created_at, due_at, attempts, state, leased_until, expires_at) VALUES (?, ?, ?, ?, ?, ?, 0, 'queued', 0, ?)";
 
-/** The fields that differ, in the order in which they stand. */
+/** The fields that differ, in the order of their keys. */
 function differences(before: object, after: object): Map<string, Move> {
   const old = before as Record<string, unknown>;
   const fresh = after as Record<string, unknown>;
@@ -191,14 +194,14 @@ function differences(before: object, after: object): Map<string, Move> {
   return fields;
 }
 
-/** Of account numbers only the last four characters are kept, of values by key those that differ. */
+/** Masks account numbers to their last four characters, and reduces values by key to the keys that differ. */
 function kept({ meaning }: Column<unknown>, move: Move): Move {
   const [before, after] = move;
   if (meaning === 'account') return [mask(before), mask(after)];
   return meaning === 'values' ? changedKeys(before, after) : move;
 }
 
-/** Beside nothing the other is kept whole. */
+/** When one side is `null`, the other is kept completely. */
 function changedKeys(before: unknown, after: unknown): Move {
   if (typeof before !== 'object' || typeof after !== 'object' || before === null || after === null)
     return [before, after];
@@ -210,5 +213,8 @@ function changedKeys(before: unknown, after: unknown): Move {
 
 const mask = (value: unknown): unknown => (typeof value === 'string' ? masked(value) : value);
 
-/** Amounts are kept in minor units, which say nothing without their currency; most changes leave that as it was. */
+/**
+ * Amounts are stored in minor units, which need the currency to be read; most changes do not change the currency
+ * itself.
+ */
 const currencyOf = (row: object | null): unknown => (row as { currencyCode?: unknown } | null)?.currencyCode ?? null;

@@ -3,14 +3,14 @@ import type { Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 
 /**
- * How long a record stays closed when nobody says what became of its removal, in milliseconds: longer than any request
+ * How long a record stays closed when it is neither deleted nor reopened, in milliseconds: longer than any request
  * takes.
  */
 const CLOSED_MS = 10 * 60_000;
 
 /**
- * Which records of the control plane, in another database, are being removed: it closes one here, so that nothing comes
- * to name it, then removes it there, or opens it again.
+ * Records of the control plane, which is in another database, that are being deleted. The control plane closes a record
+ * here so that no new reference to it can be created, then deletes it there or reopens it.
  */
 export class ClosingStore {
   private readonly held = new Set<string>();
@@ -21,7 +21,7 @@ export class ClosingStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether a record may be named; if so, nobody closes it before this transaction, or savepoint, ends. */
+  /** Whether a record may be referenced. If so, it cannot be closed before this transaction or savepoint ends. */
   async isOpen(recordId: string): Promise<boolean> {
     if (this.held.has(recordId)) return true;
     await this.lock(recordId, 'shared');
@@ -33,20 +33,23 @@ export class ClosingStore {
     );
   }
 
-  /** For who enters much: asks of each that is open once. Outside of savepoints, with which a lock would end. */
+  /**
+   * Checks each record once, for operations that create many references. Call it outside of savepoints, because a lock
+   * taken within a savepoint ends with it.
+   */
   async hold(recordIds: Iterable<string>): Promise<void> {
     for (const id of recordIds) if (await this.isOpen(id)) this.held.add(id);
   }
 
   /**
-   * Waits for whoever names it just now, and keeps others from it until the transaction ends: what names it is asked
-   * after this.
+   * Waits for transactions that are creating references to the record, and blocks others until this transaction ends.
+   * Check for existing references after this call.
    */
   async holdAlone(recordId: string): Promise<void> {
     await this.lock(recordId, 'alone');
   }
 
-  /** Closes it; `holdAlone` came before. `id` is the closing's own. */
+  /** Closes a record; `holdAlone` must have been called before. `id` identifies this closing. */
   async close({ id, recordId }: { id: string; recordId: string }): Promise<void> {
     const now = this.clock.now();
     await this.tx.run('DELETE FROM closed_records WHERE tenant_id = ? AND ends_at <= ?', [this.call.tenantId, now]);
@@ -58,12 +61,12 @@ export class ClosingStore {
     ]);
   }
 
-  /** Takes back one closing; another's stands. */
+  /** Ends one closing. Other closings of the same record remain. */
   async reopen(id: string): Promise<void> {
     await this.tx.run('DELETE FROM closed_records WHERE tenant_id = ? AND id = ?', [this.call.tenantId, id]);
   }
 
-  /** On PostgreSQL; SQLite has one writer. */
+  /** SQLite allows only one writer and needs no lock. */
   private async lock(recordId: string, how: 'shared' | 'alone'): Promise<void> {
     if (this.tx.dialect !== 'postgres') return;
     const take = how === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';

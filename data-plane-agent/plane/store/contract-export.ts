@@ -12,7 +12,7 @@ import { allOf, fragment, isOneOf, type Fragment } from '../../base/database/fra
 import { withinScope } from './scope.js';
 import type { Totals } from './totals.js';
 
-/** Reads many contracts, some at a time, with what belongs to them. */
+/** Reads many contracts in chunks, with their lines, terms and notes. */
 export class ContractExport {
   private readonly list: ContractList;
   private readonly scope: Fragment;
@@ -27,8 +27,8 @@ export class ContractExport {
   }
 
   /**
-   * The ids of all that match, in order; of those of `among` alone, when that is given. `undefined` when they are more
-   * than can be held.
+   * The ids of all matching contracts, in order, limited to those in `among` when it is given. `undefined` when there
+   * are more than `MAX_EXPORT_IDS`.
    */
   async ids(
     filter: ContractFilter,
@@ -45,7 +45,7 @@ export class ContractExport {
     return rows.map((row) => String(row['id']));
   }
 
-  /** Those of the ids that are still there, in their order. */
+  /** The contracts with these ids that still exist, in the order of the ids. */
   async byIds(ids: readonly string[]): Promise<ContractRow[]> {
     const among = isOneOf(this.tx.dialect, 'contracts.id', ids);
     const index = this.tx.dialect === 'sqlite' ? ' INDEXED BY sqlite_autoindex_contracts_1' : '';
@@ -58,8 +58,8 @@ export class ContractExport {
   }
 
   /**
-   * The next ones that match, in the order in which contracts were entered: nothing that happens meanwhile makes one
-   * come twice.
+   * The next matching contracts in the order of their creation. This order does not change while contracts are edited,
+   * so none is returned twice.
    */
   async following(
     filter: ContractFilter,
@@ -83,10 +83,10 @@ export class ContractExport {
        JOIN contracts ON contracts.tenant_id = ? AND contracts.id = chunk.id ORDER BY ${orderBy(order)}`,
       [...wanted.values, limit, this.call.tenantId],
     );
-    return mapYielding(rows, (row) => contracts.decode(row)); // custom values may be of 256 KB each
+    return mapYielding(rows, (row) => contracts.decode(row)); // the custom values of each may take up to 256 KB
   }
 
-  /** How many lines, terms and notes each contract has, removed lines included: from the indexes alone. */
+  /** How many lines, terms and notes each contract has, including deleted lines. Reads only indexes. */
   async sizes(ids: readonly string[]): Promise<Map<string, number>> {
     const among = isOneOf(this.tx.dialect, 'contract_id', ids);
     const of = (table: string) =>

@@ -39,22 +39,23 @@ export type ContractFilter = { readonly [K in keyof typeof EQUALS]?: string | nu
   readonly dueWithin?: readonly [first: Day, last: Day];
 };
 
-/** Which contracts match a filter, and how they are come by. */
+/** A filter as an SQL condition, and the index to use. */
 export interface Matching {
   readonly where: Fragment;
   readonly route: Route;
 }
 
-/** Which contracts are listed: decided once, and then counted and paged. */
+/** A filter with its total, computed once and then used for counting and paging. */
 export interface Selection extends Matching {
   readonly total: number;
 }
 
 /**
- * Up to so many matches are gathered and sorted; of more, a walk in the order of the list soon meets enough for a page.
+ * Up to this many matches are all fetched and sorted. With more matches, walking the index of the sort order fills a
+ * page sooner.
  */
 const RARE = 500;
-/** To skip so many costs less than to remember where a page began. */
+/** From this offset on, the start of a page is cached; below it, skipping rows is cheaper. */
 const NEAR = 1_000;
 
 /** The list of contracts within the caller's scope. */
@@ -71,14 +72,14 @@ export class ContractList {
 
   async select(filter: ContractFilter): Promise<Selection> {
     const { where, route, count } = await this.matching(filter);
-    return { where, route, total: await this.remembered('contracts', where, () => this.counted(count)) };
+    return { where, route, total: await this.cachedTotal('contracts', where, () => this.counted(count)) };
   }
 
-  /** For who needs no total; `count` would give it. */
+  /** A filter without its total; `count` is the statement that computes it. */
   async matching(filter: ContractFilter): Promise<Matching & { readonly count: Fragment }> {
     const own = conditionsOf(filter, dueWithinByRow);
     const isFiltered = own.length > 0 || this.call.subjectScope !== null || this.call.ownerScope !== null;
-    const byText = filter.q ? await this.searched(filter.q) : undefined;
+    const byText = filter.q ? await this.searchCondition(filter.q) : undefined;
     const whole = (conditions: readonly Fragment[]) =>
       allOf([this.scope, fragment('contracts.deleted_at IS NULL'), ...conditions, ...(byText ? [byText.where] : [])]);
     const where = whole(own);
@@ -100,7 +101,8 @@ export class ContractList {
   }
 
   /**
-   * A page of a selection. Where a far page begins is remembered while the data stays, for whoever reads on from there.
+   * A page of a selection. The start and the end of a deep page are cached until the data changes, for readers of the
+   * following pages.
    */
   async page(
     { where, route, total }: Selection,
@@ -127,18 +129,16 @@ export class ContractList {
 
   private async rows({ where, route, order, isRare, place, offset, limit }: PageOf): Promise<ContractRow[]> {
     const wanted = place ? allOf([where, from(order, place)]) : where;
-    // What lies before the page is skipped within the index alone; only the page's own rows are fetched.
+    // Rows before the page are skipped within the index; only rows of the page are fetched.
     const rows = await this.tx.all(
       `SELECT ${contracts.columnNames} FROM (SELECT contracts.id FROM contracts${walking(this.tx.dialect, { order, route, isRare })} WHERE ${wanted.sql} ORDER BY ${orderBy(order)} LIMIT ? OFFSET ?) AS page
        JOIN contracts ON contracts.tenant_id = ? AND contracts.id = page.id ORDER BY ${orderBy(order)}`,
       [...wanted.values, limit, offset, this.call.tenantId],
     );
-    return mapYielding(rows, (row) => contracts.decode(row)); // custom values may be of 256 KB each
+    return mapYielding(rows, (row) => contracts.decode(row)); // the custom values of each may take up to 256 KB
   }
 
-  /**
-   * The open lines, due until `horizon`, of contracts that were just listed: those that make one overdue or due soon.
-   */
+  /** The open lines due until `horizon` of the given contracts: those that make a contract overdue or due soon. */
   async dueLines(listed: readonly ContractRow[], horizon: Day): Promise<Map<string, Receivable[]>> {
     const byContract = new Map<string, Receivable[]>();
     const ids = listed.filter(({ nextDueDate }) => nextDueDate !== null && nextDueDate <= horizon).map(({ id }) => id);
@@ -164,17 +164,17 @@ export class ContractList {
     return byContract;
   }
 
-  /** Few matches are fetched through the index of the texts; many are met soon enough in the order of the list. */
-  private async searched(
+  /** Few matches are fetched through the text index; many are found by walking the list in its order. */
+  private async searchCondition(
     q: string,
   ): Promise<{ readonly where: Fragment; readonly byId: boolean; readonly total: Fragment }> {
     const search = await TextSearch.begin(this.tx, this.call.tenantId, q);
-    const matches = await this.remembered('matches', fragment(search.needle), () => search.few());
+    const matches = await this.cachedTotal('matches', fragment(search.needle), () => search.few());
     const byId = matches < TextSearch.FEW;
     return { where: byId ? search.byIndex() : search.inOrder(), byId, total: search.total() };
   }
 
-  private remembered(subject: string, where: Fragment, count: () => Promise<number>): Promise<number> {
+  private cachedTotal(subject: string, where: Fragment, count: () => Promise<number>): Promise<number> {
     return this.totals.total(this.tx, { tenantId: this.call.tenantId, subject, where }, count);
   }
 
@@ -208,8 +208,8 @@ function conditionsOf(filter: ContractFilter, dueWithin: DueWithin): Fragment[] 
 }
 
 /**
- * For a page: the row keeps its earliest open due date, and only an overdue contract needs a look at its lines, since
- * it may be due soon as well.
+ * The condition for pages: a contract row stores its earliest open due date, so only the lines of overdue contracts,
+ * which may be due soon as well, must be read.
  */
 const dueWithinByRow: DueWithin = ([first, last]) =>
   fragment(
@@ -221,7 +221,10 @@ const dueWithinByRow: DueWithin = ([first, last]) =>
     last,
   );
 
-/** For a count, which would look at the lines of every overdue contract: the few lines of those days, all at once. */
+/**
+ * The condition for counts, where reading the lines of every overdue contract would cost too much: it reads the few
+ * lines due on those days in one subquery.
+ */
 const dueWithinByLines =
   (tenantId: string): DueWithin =>
   ([first, last]) =>

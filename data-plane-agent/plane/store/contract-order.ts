@@ -8,7 +8,7 @@ export interface ContractOrder {
   readonly order: 'asc' | 'desc';
 }
 
-/** By what each sort key sorts. Each column has an index that ends with the id, which breaks ties. */
+/** The column that each sort key sorts by. Each has an index that ends with the id, which breaks ties. */
 const SORTED: Readonly<Record<ContractSort, readonly [column: string, field: keyof ContractRow]>> = {
   createdAt: ['created_at', 'createdAt'],
   updatedAt: ['updated_at', 'updatedAt'],
@@ -24,20 +24,20 @@ const SORTED: Readonly<Record<ContractSort, readonly [column: string, field: key
 };
 const NULLABLE: ReadonlySet<ContractSort> = new Set<ContractSort>(['signDate', 'nextDueDate']);
 
-/** A missing date counts as later than every date, on both databases and in both directions; ties break on the id. */
+/** A missing date sorts as later than every date, on both databases and in both directions. Ties are broken by id. */
 export function orderBy({ sort, order }: ContractOrder): string {
   const missing = NULLABLE.has(sort) ? (order === 'asc' ? ' NULLS LAST' : ' NULLS FIRST') : '';
   return `contracts.${SORTED[sort][0]} ${order}${missing}, contracts.id ${order}`;
 }
 
-/** Where in an order a page begins: with a row, or after one. */
+/** The start of a page in a sort order: at a row, or after one. */
 export interface PagePosition {
   readonly value: Value;
   readonly id: string;
   readonly isIncluded: boolean;
 }
 
-/** The rows from a place on. Missing dates compare with nothing, so that orders by them have no places. */
+/** The rows from a position on. Orders by nullable dates have no positions, since `NULL` cannot be compared. */
 export function from({ sort, order }: ContractOrder, { value, id, isIncluded }: PagePosition): Fragment {
   const compare = `${order === 'asc' ? '>' : '<'}${isIncluded ? '=' : ''}`;
   return fragment(`(contracts.${SORTED[sort][0]}, contracts.id) ${compare} (?, ?)`, value, id);
@@ -53,20 +53,20 @@ export function placeOf(
   return typeof value === 'string' || typeof value === 'number' ? { value, id: row.id, isIncluded } : undefined;
 }
 
-/** How the matching contracts are come by. */
+/** Determines which index finds the matching contracts. */
 export interface Route {
-  /** Matches of `q` were looked up by their ids. */
+  /** The matches of `q` are given as ids. */
   readonly byId: boolean;
-  /** Filters that have an index of their own. */
+  /** Filters that have their own index. */
   readonly ownerId: boolean;
   readonly subjectId: boolean;
-  /** Filters or scopes that narrow the list at all. */
+  /** Whether any filter or scope narrows the list. */
   readonly isFiltered: boolean;
 }
 
 /**
- * The index to take on SQLite, whose planner has no statistics: a page is met soonest by walking its order, unless so
- * few match that the walk would pass nearly everything. PostgreSQL has statistics, and chooses by itself.
+ * The index to use on SQLite, whose planner has no statistics here: walking the sort order finds a page soonest, unless
+ * there are so few matches that nearly all rows would be read. PostgreSQL chooses by its own statistics.
  */
 export function walking(
   dialect: Dialect,
@@ -81,7 +81,7 @@ export function walking(
   return ` INDEXED BY ${isRare || sort === 'createdAt' ? gathering(route) : `contracts_by_${SORTED[sort][0]}`}`;
 }
 
-/** The index under which all matches are gathered, newest last: to be counted, or to be sorted when they are few. */
+/** The index for reading all matches, to count them or to sort them when they are few. */
 export function counting(dialect: Dialect, route: Route): string {
   if (dialect !== 'sqlite') return '';
   return ` INDEXED BY ${route.byId ? 'sqlite_autoindex_contracts_1' : gathering(route)}`;

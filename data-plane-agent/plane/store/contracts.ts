@@ -30,8 +30,8 @@ export class ContractStore {
   }
 
   /**
-   * A live contract in scope. `forUpdate` holds it until the transaction ends, so that what is computed from it stays
-   * true.
+   * A live contract in scope. `forUpdate` locks its row until the transaction ends, so that values computed from it
+   * stay correct.
    */
   async find(
     id: string,
@@ -48,8 +48,8 @@ export class ContractStore {
   }
 
   /**
-   * The live contracts in scope among these ids, held until the transaction ends, in the order of their ids: two that
-   * hold many wait for each other instead of locking crosswise.
+   * Locks and returns the live contracts in scope among these ids, ordered by id, so that concurrent callers wait for
+   * each other instead of deadlocking.
    */
   async hold(ids: readonly string[]): Promise<ContractRow[]> {
     const among = isOneOf(this.tx.dialect, 'contracts.id', ids.filter(isId));
@@ -62,10 +62,9 @@ export class ContractStore {
   }
 
   /**
-   * Answers `false` when another live contract has the contract number or the archive code. With `indexLater` no search
-   * finds it before
-   * `index` is called in the same transaction: SQLite writes its text index out at the end of each savepoint, of which
-   * an import has many.
+   * Returns `false` when another live contract has the contract number or the archive code. With `indexLater` the
+   * contract cannot be found by a search until `index` is called in the same transaction: SQLite writes its text index
+   * out at the end of each savepoint, and an import has many.
    */
   async insert(draft: ContractRow, { indexLater = false }: { readonly indexLater?: boolean } = {}): Promise<boolean> {
     const row = sortable(draft);
@@ -76,12 +75,12 @@ export class ContractStore {
     return true;
   }
 
-  /** Makes a contract that was inserted with `indexLater` one that a search finds. */
+  /** Adds a contract that was inserted with `indexLater` to the search index. */
   index(row: ContractRow): Promise<void> {
     return indexText(this.tx, this.call.tenantId, { row });
   }
 
-  /** Writes a changed contract; its version moves by one. The row must have been found `forUpdate`. */
+  /** Writes a changed contract and increments its version. The row must have been read with `forUpdate`. */
   async update(before: ContractRow, after: ContractRow): Promise<ContractRow> {
     const next = sortable({ ...after, version: before.version + 1 });
     await contracts.update(this.tx, this.call.tenantId, { id: before.id, before, after: next });
@@ -90,13 +89,13 @@ export class ContractStore {
       await indexText(this.tx, this.call.tenantId, {
         row: next,
         before: before.deletedAt === null ? before : undefined,
-      }); // a deleted one has no text
+      }); // a deleted contract is not in the search index
     this.recorder.record({ table: contracts, id: before.id, before, after: next });
     this.rollupDelta.contract(before, next);
     return next;
   }
 
-  /** Takes contracts that were just `hold`ed out of sight; their versions move by one. */
+  /** Soft-deletes contracts that were locked with `hold`, and increments their versions. */
   async remove(
     rows: readonly ContractRow[],
     { deletedAt, now, actorId }: { readonly deletedAt: number; readonly now: number; readonly actorId: string | null },
@@ -122,7 +121,7 @@ export class ContractStore {
     }
   }
 
-  /** The live contract that has this number or archive code already, if any. Keys are case-folded. */
+  /** The id of the live contract with this number or archive code, if any. Keys are case-folded. */
   async holderOf(key: { contractKey: string } | { archiveKey: string }): Promise<string | undefined> {
     const [column, value] = 'contractKey' in key ? ['contract_key', key.contractKey] : ['archive_key', key.archiveKey];
     const row = await this.tx.get(
@@ -132,7 +131,7 @@ export class ContractStore {
     return row && String(row['id']);
   }
 
-  /** Whether money was ever recorded on a line of the contract, corrections to nothing and removed lines included. */
+  /** Whether any receipt was ever recorded on the contract, including corrections to zero and deleted lines. */
   async hasReceipts(contractId: string): Promise<boolean> {
     const { tenantId } = this.call;
     const row = await this.tx.get(
@@ -195,10 +194,10 @@ export class ContractStore {
   }
 }
 
-/** After this time the files of a deleted contract go. */
+/** The files of a deleted contract are deleted after this time. */
 const BYTES_KEPT_MS = RESTORABLE_MS + RESTORE_MARGIN_MS + 1;
 
-/** Keeps the amounts by which lists sort in step with the money. */
+/** Sets the amounts in major units, by which lists are sorted. */
 const sortable = (row: ContractRow): ContractRow => ({
   ...row,
   totalAmount: toMajor(row.totalMinor, row.currencyCode),

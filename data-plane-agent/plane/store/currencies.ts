@@ -5,14 +5,16 @@ import type { KeptChange } from '../domain/audit/kept.js';
 import type { CurrencyOf } from '../domain/audit/told.js';
 import { AUDITED } from '../tables/audited.js';
 
-/** Currencies of records whose audit events do not tell them: those from before events did. */
+/** Currencies of records for audit events that do not contain them; older events lack the currency. */
 export class CurrencyStore {
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
   ) {}
 
-  /** The present ones of the records in these changes; of one that is nowhere the tenant's. */
+  /**
+   * The current currencies of the records in these changes; for a record that no longer exists, the tenant's currency.
+   */
   async of(changes: readonly KeptChange[]): Promise<CurrencyOf> {
     const found = new Map<string, string>();
     for (const [record, { name, columns, audited }] of AUDITED) {

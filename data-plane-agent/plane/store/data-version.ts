@@ -3,9 +3,8 @@ import type { DueMarks } from './due-work.js';
 import { slotOf } from './slots.js';
 
 /**
- * Moves the tenant's data version within the transaction of a write, so that whatever is cached under it stays exact on
- * every replica, and writes what the write leaves to be done: on PostgreSQL with one statement, which is one way there
- * and back.
+ * Increments the tenant's data version within the transaction of a write, so that what is cached under it stays exact
+ * on every replica, and writes the due marks: on PostgreSQL in one statement, which saves a round trip.
  */
 export async function moveDataVersion(tx: Transaction, tenantId: string, due: DueMarks): Promise<void> {
   const slot = slotOf(tx);

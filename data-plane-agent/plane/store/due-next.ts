@@ -17,12 +17,12 @@ export interface NextQuestion {
 }
 
 /**
- * When a tenant has work of a kind again, by what is in its tables; `null` when there is none in sight. Each is a look
- * into an index.
+ * When a tenant next has work of a kind, determined from its tables (epoch milliseconds), or `null` when there is none.
+ * Each check reads an index.
  */
 export const nextDue = (kind: WorkKind, question: NextQuestion): Promise<number | null> => NEXT[kind](question);
 
-/** Finds what is to be done without having been told. */
+/** Finds work that has no due mark. */
 export class DueWorkStore {
   private readonly clock: Clock;
   private readonly due: DueMarks;
@@ -46,9 +46,7 @@ export class DueWorkStore {
 }
 
 const HOUR_MS = 3_600_000;
-/**
- * What ends goes in pieces of so much time: a tenant that writes all day is looked at now and then, not after each end.
- */
+/** Expired rows are removed at most once per interval, so that a busy tenant is not visited after each expiry. */
 const EXPIRY_EVERY_MS = 10 * 60_000;
 
 const NEXT: Readonly<Record<WorkKind, (question: NextQuestion) => Promise<number | null>>> = {
@@ -113,7 +111,7 @@ const NEXT: Readonly<Record<WorkKind, (question: NextQuestion) => Promise<number
         ),
         HOUR_MS,
       ),
-      // Files of contracts that were deleted before that stay as long as another contract needs them.
+      // The files of contracts deleted earlier were checked already; they stay while another contract needs them.
       after(
         await first(
           tx,
@@ -145,7 +143,10 @@ async function first(tx: Transaction, sql: string, ...values: Value[]): Promise<
   return at === null || at === undefined ? null : Number(at);
 }
 
-/** When what was put to the URL of the newest upload can be told from what is on its way, confirmed or not. */
+/**
+ * When an object that was put to the newest upload URL can be distinguished from an upload still in progress, whether
+ * confirmed or not.
+ */
 async function newestUrlStray(tx: Transaction, tenantId: string): Promise<number | null> {
   const newest = [
     await first(tx, 'SELECT max(created_at) AS at FROM files WHERE tenant_id = ?', tenantId),
@@ -156,7 +157,7 @@ async function newestUrlStray(tx: Transaction, tenantId: string): Promise<number
 
 const after = (at: number | null, ms: number): number | null => (at === null ? null : at + ms);
 
-/** What is over has been done. */
+/** Times in the past have been handled already. */
 const ahead = (at: number | null, now: number): number | null => (at !== null && at > now ? at : null);
 
 function earliest(times: readonly (number | null)[]): number | null {

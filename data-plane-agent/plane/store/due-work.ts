@@ -2,10 +2,9 @@ import type { Database, Transaction, Value } from '../../base/database/database.
 import { slotOf } from './slots.js';
 
 /**
- * What comes round by itself over contract data. `audit`: events are chained; `expiry`: what has an end goes; `tasks`:
- * tasks fall overdue;
- * `outbox`: messages are due; `documents`, `file-scans`: readings and scans wait; `file-sweep`, `file-orphans`: bytes
- * go that nobody will ask for.
+ * Kinds of background work over contract data. `audit`: chain events; `expiry`: remove expired rows; `tasks`: mark
+ * tasks overdue; `outbox`: send messages; `documents`, `file-scans`: read documents, scan files; `file-sweep`,
+ * `file-orphans`: remove objects that are no longer needed.
  */
 export const WORK_KINDS = [
   'audit',
@@ -24,7 +23,10 @@ export interface DueWork {
   readonly kind: WorkKind;
 }
 
-/** What a write leaves to be done, by kind: of several instants the earliest counts. Written within its transaction. */
+/**
+ * The work that a write causes, by kind, with the earliest instant of each (epoch milliseconds). Written within the
+ * same transaction.
+ */
 export class DueMarks {
   private readonly byKind = new Map<WorkKind, number>();
 
@@ -33,8 +35,8 @@ export class DueMarks {
   }
 
   /**
-   * One statement for all of them; `undefined` when there is nothing to write. In the order of the kinds, so that no
-   * two writers wait for each other crosswise.
+   * One statement for all marks; `undefined` when there are none. Ordered by kind, so that concurrent writers do not
+   * deadlock.
    */
   statement(tenantId: string, slot: number): { readonly sql: string; readonly values: readonly Value[] } | undefined {
     const marks = [...this.byKind].toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -52,14 +54,14 @@ export class DueMarks {
 }
 
 const INSERT = 'INSERT INTO due_work (tenant_id, kind, slot, due_at) VALUES';
-// PostgreSQL locks the row also where it stays as it is, so that whoever settles it waits for this writer, and sees
-// what was written.
+// PostgreSQL locks the row even when it does not change, so that the worker that settles it waits for this writer and
+// sees what it wrote.
 const EARLIER =
   'ON CONFLICT (tenant_id, kind, slot) DO UPDATE SET due_at = excluded.due_at WHERE due_work.due_at > excluded.due_at';
 
 /**
- * Work of these kinds that is due, of any tenant, the longest waiting first; at most `limit`. It belongs to nobody
- * until it is leased.
+ * Due work of these kinds of any tenant, the longest waiting first; at most `limit`. A worker must lease it before
+ * working on it.
  */
 export function findDue(
   database: Database,
@@ -67,17 +69,17 @@ export function findDue(
 ): Promise<DueWork[]> {
   return database.read({ tenantId: null }, async (tx) => {
     await readUntil(tx, now);
-    // SQLite would rather read everything in the order of its groups.
+    // Without this SQLite reads all rows in the order of the groups.
     const byTime = tx.dialect === 'sqlite' ? ' INDEXED BY due_work_by_time' : '';
     const rows = await tx.all(
       `SELECT tenant_id, kind, min(due_at) AS since FROM due_work${byTime} WHERE due_at <= ? AND kind IN (${kinds.map(() => '?').join(', ')}) GROUP BY tenant_id, kind ORDER BY since, tenant_id, kind LIMIT ?`,
       [now, ...kinds, limit],
     );
-    return rows.map((row) => ({ tenantId: String(row['tenant_id']), kind: String(row['kind']) as WorkKind })); // it was asked for by these
+    return rows.map((row) => ({ tenantId: String(row['tenant_id']), kind: String(row['kind']) as WorkKind })); // limited to `kinds` by the query
   });
 }
 
-/** Tenants that have work of a kind which is not due yet, in the order of their ids, those after one. */
+/** The ids after `after`, in order, of tenants whose work of a kind is not due yet. */
 export function tenantsAhead(
   database: Database,
   {
@@ -97,14 +99,14 @@ export function tenantsAhead(
   });
 }
 
-/** Row-level security shows whoever names no tenant the rows up to the instant that they name. */
+/** Row-level security shows a transaction without a tenant the rows due until this instant. */
 async function readUntil(tx: Transaction, instant: number): Promise<void> {
   if (tx.dialect === 'postgres') await tx.get("SELECT set_config('duebook.due_until', ?, true)", [String(instant)]);
 }
 
 /**
- * Whether this caller has the work until then. What a writer is just adding to it is passed by, and found in the next
- * round.
+ * Leases work until `until`; returns whether the caller now has it. Rows that another transaction is writing are
+ * skipped and found in the next round.
  */
 export async function leaseDue(
   tx: Transaction,
@@ -126,7 +128,7 @@ export async function leaseDue(
   );
 }
 
-/** Moves a lease on, or lets it go until then; not what a writer has put to another time meanwhile. */
+/** Changes the end of a lease, unless a writer has changed the due time meanwhile. */
 export async function moveDue(
   tx: Transaction,
   { tenantId, kind }: DueWork,
@@ -142,7 +144,7 @@ export async function moveDue(
   );
 }
 
-/** Puts work that is due later to now. */
+/** Makes work that is due later due now. */
 export async function bringForward(tx: Transaction, { tenantId, kind }: DueWork, now: number): Promise<void> {
   await tx.run('UPDATE due_work SET due_at = ? WHERE tenant_id = ? AND kind = ? AND due_at > ?', [
     now,
@@ -153,9 +155,9 @@ export async function bringForward(tx: Transaction, { tenantId, kind }: DueWork,
 }
 
 /**
- * Ends a lease. What comes next is read from the tables, by `next`, while the rows of the lease are held: a writer that
- * has not committed yet has its own row, or waits for this one. What a writer has put to another time since stays as it
- * is.
+ * Ends a lease. `next` reads the next due time from the tables while the rows of the lease are locked: a concurrent
+ * writer either has its own row or waits for this one. Rows whose due time a writer has changed since are left
+ * unchanged.
  */
 export async function settleDue(
   tx: Transaction,

@@ -2,7 +2,7 @@ import type { Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import { KEPT_OVER_MS } from '../domain/outbox/messages.js';
 
-/** Rows that have an end, each table with how many go at once: some are of megabytes. */
+/** Tables with expiring rows, and how many rows are removed at once: some rows take megabytes. */
 const ENDING = [
   { table: 'idempotency_records', key: 'key', limit: 500 },
   { table: 'import_batches', key: 'id', limit: 10 },
@@ -11,8 +11,8 @@ const FORMS_AT_ONCE = 500;
 const MESSAGES_AT_ONCE = 500;
 
 /**
- * What is kept for a while, and goes though nobody comes by: answers under a key, reports of imports, former forms of
- * custom values, messages of the outbox.
+ * Removes rows kept for a limited time: answers to idempotency keys, import reports, former forms of custom values and
+ * outbox messages.
  */
 export class ExpiryStore {
   constructor(
@@ -20,7 +20,7 @@ export class ExpiryStore {
     private readonly call: Call,
   ) {}
 
-  /** Removes what is over, a piece of it. Answers how many rows it changed, and whether more may be over. */
+  /** Removes one batch of expired rows. Returns how many rows it changed, and whether more may have expired. */
   async remove(now: number): Promise<{ readonly removed: number; readonly more: boolean }> {
     const { tenantId } = this.call;
     let removed = 0;
@@ -45,7 +45,7 @@ export class ExpiryStore {
       ),
       FORMS_AT_ONCE,
     );
-    // Whoever has one of them just now has it to its end.
+    // A leased message is not expired before its lease ends.
     count(
       await this.tx.run(
         "UPDATE outbox SET state = 'expired' WHERE tenant_id = ? AND id IN (SELECT id FROM outbox WHERE tenant_id = ? AND state = 'queued' AND expires_at <= ? AND leased_until <= ? ORDER BY expires_at LIMIT ?)",

@@ -13,13 +13,13 @@ import type { ChangeRecorder } from './change-recorder.js';
 import type { Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 
-/** A run that nobody applied is kept so long after its last review; each new run removes a few that are older. */
+/** How long a run that was not applied is kept after its last review; each new run removes a few older ones. */
 const KEPT_MS = 90 * 24 * 60 * 60 * 1000;
 const REMOVED_AT_ONCE = 10;
 
 /**
- * Runs of extraction with their reviews. A run for a contract is seen by whoever sees the contract; one for none by
- * whoever made it, and by administrators who see the whole book.
+ * Extraction runs with their reviews. A run for a contract is visible to callers who may see the contract; any other
+ * run is visible to its creator and to administrators without a scope.
  */
 export class ExtractionStore {
   private readonly scope: Fragment;
@@ -46,7 +46,7 @@ export class ExtractionStore {
     return row && (await this.isSeen(row)) ? row : undefined;
   }
 
-  /** Whoever asks: for the reading of its document. */
+  /** Without a scope check: for the reading of the run's document. */
   async byId(
     id: string,
     { forUpdate = false }: { readonly forUpdate?: boolean } = {},
@@ -59,7 +59,7 @@ export class ExtractionStore {
     return row && extractionRuns.decode(row);
   }
 
-  /** Runs whose document is to be read, the longest waiting first. */
+  /** Runs whose document is to be read now, the longest waiting first. */
   async toRead(now: number, limit: number): Promise<ExtractionRunRow[]> {
     const rows = await this.tx.all(
       `SELECT ${extractionRuns.columnNames} FROM extraction_runs WHERE tenant_id = ? AND reading_due_at <= ? ORDER BY reading_due_at LIMIT ?`,
@@ -68,7 +68,7 @@ export class ExtractionStore {
     return rows.map((row) => extractionRuns.decode(row));
   }
 
-  /** Whether the reading is this caller's until then. */
+  /** Claims the reading of a run's document until `until`; returns whether the caller now has it. */
   async claimReading({ id, readingDueAt }: ExtractionRunRow, until: number): Promise<boolean> {
     return (
       (await this.tx.run(
@@ -78,7 +78,7 @@ export class ExtractionStore {
     );
   }
 
-  /** A reading that could not begin: it is begun again later, and was no try. */
+  /** Postpones a reading that could not begin; it does not count as a try. */
   async putOffReading({ id }: ExtractionRunRow, until: number): Promise<void> {
     this.recorder.due.at('documents', until);
     await this.tx.run(
@@ -87,7 +87,7 @@ export class ExtractionStore {
     );
   }
 
-  /** The last run for a contract that the caller has already found. */
+  /** The latest run for a contract that the caller has already found. */
   async latestOf(contractId: string): Promise<ExtractionRunRow | undefined> {
     const row = await this.tx.get(
       `SELECT ${extractionRuns.columnNames} FROM extraction_runs WHERE tenant_id = ? AND contract_id = ? ORDER BY id DESC LIMIT 1`,
@@ -113,12 +113,12 @@ export class ExtractionStore {
   async insert(row: ExtractionRunRow): Promise<void> {
     await extractionRuns.insert(this.tx, this.call.tenantId, [row]);
     if (row.readingDueAt !== null) this.recorder.due.at('documents', row.readingDueAt);
-    this.told(row.id, null, said(row));
+    this.recordChange(row.id, null, auditFacts(row));
   }
 
   /**
-   * `reviewed` tells the audit which fields were reviewed how; what they were overridden with is the contract's to
-   * tell, once it is there.
+   * `reviewed` lists the reviewed fields and their decisions for the audit. The overriding values are audited with the
+   * contract that is created from the run.
    */
   async update(
     before: ExtractionRunRow,
@@ -126,10 +126,13 @@ export class ExtractionStore {
     reviewed: Readonly<Record<string, string>>,
   ): Promise<void> {
     await extractionRuns.update(this.tx, this.call.tenantId, { id: before.id, before, after });
-    this.told(before.id, said(before), { ...said(after), ...(Object.keys(reviewed).length > 0 ? { reviewed } : {}) });
+    this.recordChange(before.id, auditFacts(before), {
+      ...auditFacts(after),
+      ...(Object.keys(reviewed).length > 0 ? { reviewed } : {}),
+    });
   }
 
-  /** By field. */
+  /** Reviews by field key. */
   async fieldReviews(runId: string): Promise<Map<string, FieldReviewRow>> {
     const rows = await this.tx.all(
       `SELECT ${extractionFieldReviews.columnNames} FROM extraction_field_reviews WHERE tenant_id = ? AND run_id = ?`,
@@ -138,7 +141,7 @@ export class ExtractionStore {
     return new Map(rows.map((row) => extractionFieldReviews.decode(row)).map((review) => [review.fieldKey, review]));
   }
 
-  /** How fields stand now: the last review counts. */
+  /** Replaces the current reviews of fields; the latest review counts. */
   async putFieldReviews(rows: readonly FieldReviewRow[]): Promise<void> {
     const { tenantId } = this.call;
     for (const { runId, fieldKey } of rows)
@@ -163,7 +166,7 @@ export class ExtractionStore {
     await extractionReviews.insert(this.tx, this.call.tenantId, [row]);
   }
 
-  /** Removes a few runs that were never applied and have been left alone for long. */
+  /** Removes a few runs that were not applied and have not changed for `KEPT_MS`. */
   async removeOld(now: number): Promise<void> {
     const { tenantId } = this.call;
     const rows = await this.tx.all(
@@ -174,17 +177,17 @@ export class ExtractionStore {
       for (const table of ['extraction_reviews', 'extraction_field_reviews'])
         await this.tx.run(`DELETE FROM ${table} WHERE tenant_id = ? AND run_id = ?`, [tenantId, id]);
       await this.tx.run('DELETE FROM extraction_runs WHERE tenant_id = ? AND id = ?', [tenantId, id]);
-      this.told(id, { status: 'expired' }, null);
+      this.recordChange(id, { status: 'expired' }, null);
     }
   }
 
-  private told(id: string, before: object | null, after: object | null): void {
+  private recordChange(id: string, before: object | null, after: object | null): void {
     this.recorder.recordFact({ record: 'extraction', id, before, after });
   }
 }
 
-/** Of a run the trail keeps what was done, and nothing of what was read. */
-const said = ({
+/** The audit trail records the status of a run, but not the values that were read. */
+const auditFacts = ({
   status,
   sourceKind,
   fileId,

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import type { Values } from '../domain/fields/changed-values.js';
@@ -7,19 +7,19 @@ import { contracts } from '../tables/contracts.js';
 import { isOneOf } from '../../base/database/fragments.js';
 import type { DueMarks } from './due-work.js';
 
-/** A contract with what a field has in it. */
+/** A contract with its custom values. */
 export interface ContractValues {
   readonly contractId: string;
   readonly contractNo: string;
   readonly values: Values;
   readonly remembered: FormsRow | undefined;
-  /** Whether the caller may see the contract. */
+  /** Whether the contract is in the caller's scope. */
   readonly isInScope: boolean;
 }
 
 /**
- * Contracts of one step, at first and at most: so many that their JSON, which is told in UTF-16 units, takes some
- * milliseconds.
+ * The first and the largest number of contracts per step. The size is adapted so that the JSON of a step, measured in
+ * UTF-16 units, takes some milliseconds to process.
  */
 const FIRST_STEP = 25;
 const STEP = 250;
@@ -27,8 +27,8 @@ const STEP_UNITS = 2_000_000;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /**
- * The custom values of all contracts of the tenant, deleted ones among them and whoever asks: a definition changes for
- * all. They are walked in steps, between which other work gets its turn.
+ * The custom values of all contracts of the tenant, including deleted ones and those outside the caller's scope, since
+ * a definition applies to all of them. Steps yield to the event loop.
  */
 export class FieldValueStore {
   constructor(
@@ -37,9 +37,9 @@ export class FieldValueStore {
     private readonly due: DueMarks,
   ) {}
 
-  /** Every contract with custom values, and every one without that has former forms of this field, in steps. */
+  /** Every contract with custom values, then every contract without any that has former forms of this field. */
   async *walk(fieldId: string): AsyncGenerator<ContractValues[]> {
-    // SQLite would rather read all contracts by their key.
+    // Without this SQLite reads all contracts by primary key.
     const walking = this.tx.dialect === 'sqlite' ? ' INDEXED BY contracts_with_values' : '';
     yield* this.steps(fieldId, (after, limit) =>
       this.tx.all(
@@ -56,7 +56,7 @@ export class FieldValueStore {
     );
   }
 
-  /** Writes the custom values of contracts. Their versions stay: nobody has edited them. */
+  /** Writes the custom values of contracts. Their versions do not change, since no user has edited them. */
   async write(rows: readonly { readonly contractId: string; readonly values: Values }[]): Promise<void> {
     const { tenantId } = this.call;
     if (this.tx.dialect === 'sqlite') {
@@ -67,7 +67,7 @@ export class FieldValueStore {
           contractId,
         ]);
     } else if (rows.length > 0) {
-      // One way there and back for all of them.
+      // One round trip for all of them.
       await this.tx.run(
         `UPDATE contracts SET dynamic_fields = given.fields FROM (SELECT (item->>0)::uuid AS id, item->>1 AS fields FROM json_array_elements(?::json) AS item) AS given
          WHERE contracts.tenant_id = ? AND contracts.id = given.id`,
@@ -76,7 +76,7 @@ export class FieldValueStore {
     }
   }
 
-  /** Keeps the former forms of contracts' values, in place of what was kept of them. */
+  /** Stores the former forms of contracts' values, replacing those stored before. */
   async remember(rows: readonly FormsRow[]): Promise<void> {
     for (const { expiresAt } of rows) this.due.at('expiry', expiresAt);
     const columns = 'INSERT INTO dynamic_field_forms (tenant_id, field_id, contract_id, forms, became, expires_at)';
@@ -96,7 +96,7 @@ export class FieldValueStore {
     }
   }
 
-  /** Drops what was kept of values that have been touched since. */
+  /** Deletes the stored forms of values that have been edited since. */
   async drop(fieldId: string, contractIds: readonly string[]): Promise<void> {
     if (contractIds.length === 0) return;
     const among = isOneOf(this.tx.dialect, 'contract_id', contractIds);
@@ -107,7 +107,7 @@ export class FieldValueStore {
     ]);
   }
 
-  /** Former forms of any field whose time is over. */
+  /** Deletes expired forms of all fields. */
   async forget(now: number): Promise<void> {
     await this.tx.run('DELETE FROM dynamic_field_forms WHERE tenant_id = ? AND expires_at <= ?', [
       this.call.tenantId,
@@ -147,7 +147,7 @@ export class FieldValueStore {
       after = String(last['id']);
       const units = rows.reduce((sum, row) => sum + String(row['dynamic_fields']).length, 0);
       limit = Math.min(STEP, Math.max(1, Math.floor((STEP_UNITS * rows.length) / units)));
-      await nextTurn();
+      await nextTick();
     }
   }
 

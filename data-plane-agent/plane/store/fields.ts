@@ -11,7 +11,7 @@ import type { ChangeRecorder } from './change-recorder.js';
 
 /** The definitions of custom fields. */
 export class FieldStore {
-  /** As this transaction has read them: an operation that enters many contracts asks once. */
+  /** Cached for this transaction: an operation that creates many contracts reads the definitions once. */
   private read: Known | undefined;
   private isHeld = false;
 
@@ -21,25 +21,26 @@ export class FieldStore {
     private readonly recorder: ChangeRecorder,
   ) {}
 
-  /** Every field of the tenant, by section and place, archived ones among them. */
+  /** All fields of the tenant by section and position, including archived ones. */
   async all(): Promise<readonly FieldRow[]> {
     return (await this.known()).fields;
   }
 
-  /** The live fields that the caller may see, by section and place. */
+  /** The fields that are not archived and that the caller may see, by section and position. */
   async visible(): Promise<readonly FieldRow[]> {
     return this.seen(await this.known()).fields;
   }
 
-  /** Contracts with the custom values that the caller may see. Without values there is nothing to ask for. */
+  /** Contracts with the custom values that the caller may see. When none has values, no definitions are read. */
   async shown(rows: readonly ContractRow[]): Promise<ShownContract[]> {
     const ids = rows.some(hasValues) ? this.seen(await this.known()).ids : NO_IDS;
     return rows.map((row) => shownContract(row, ids));
   }
 
   /**
-   * Before values are written: until the transaction ends no definition changes, so that no value of a former type is
-   * left behind. Call it before a contract is held, as changes of definitions do, or the two wait for each other.
+   * Call before values are written: no definition changes until the transaction ends, so that no value of a former type
+   * is left behind. Call it before locking a contract, in the same order as changes of definitions do, to avoid a
+   * deadlock.
    */
   async holdForValues(): Promise<void> {
     if (this.isHeld) return;
@@ -50,8 +51,8 @@ export class FieldStore {
   }
 
   /**
-   * Before a definition changes: it waits for whoever writes values or definitions, and keeps them waiting until the
-   * transaction ends.
+   * Call before a definition changes: waits for transactions that write values or definitions, and blocks others until
+   * this transaction ends.
    */
   async hold(): Promise<void> {
     if (this.tx.dialect === 'postgres')
@@ -62,27 +63,30 @@ export class FieldStore {
   async insert(row: FieldRow): Promise<void> {
     await dynamicFields.insert(this.tx, this.call.tenantId, [row]);
     await this.revise();
-    this.recorder.record({ table: dynamicFields, id: row.id, before: null, after: meant(row) });
+    this.recorder.record({ table: dynamicFields, id: row.id, before: null, after: audited(row) });
   }
 
-  /** Writes a changed definition; its version moves by one. `did` tells the audit trail what became of values. */
-  async update(before: FieldRow, after: FieldRow, did: object = {}): Promise<FieldRow> {
+  /**
+   * Writes a changed definition and increments its version. `facts` describes for the audit trail what was done with
+   * the values.
+   */
+  async update(before: FieldRow, after: FieldRow, facts: object = {}): Promise<FieldRow> {
     const next: FieldRow = { ...after, version: before.version + 1 };
     await dynamicFields.update(this.tx, this.call.tenantId, { id: before.id, before, after: next });
     await this.revise();
-    this.recorder.record({ table: dynamicFields, id: next.id, before: meant(before), after: meant(next), facts: did });
+    this.recorder.record({ table: dynamicFields, id: next.id, before: audited(before), after: audited(next), facts });
     return next;
   }
 
-  /** Places that follow from another field's move: no change of these fields themselves. */
+  /** Writes a position that changed because another field was moved. The field's version does not change. */
   async place(before: FieldRow, position: number): Promise<void> {
     await dynamicFields.update(this.tx, this.call.tenantId, { id: before.id, before, after: { ...before, position } });
     await this.revise();
   }
 
   /**
-   * Definitions are cached under a revision that is never used again, so that what is cached under it is true for ever,
-   * on every replica.
+   * Definitions are cached under a revision that is never reused, so that cached definitions are valid forever on every
+   * replica.
    */
   private async revise(): Promise<void> {
     await this.tx.run(
@@ -104,10 +108,10 @@ export class FieldStore {
     const rows = await this.tx.all(`SELECT ${dynamicFields.columnNames} FROM dynamic_fields WHERE tenant_id = ?`, [
       this.call.tenantId,
     ]);
-    // Two statements of one write may see two states of the database.
+    // Two statements of a write transaction may see two states of the database.
     if ((await this.revision()) !== revision) return this.load();
     const known: Known = { fields: rows.map((row) => dynamicFields.decode(row)).toSorted(inOrder), seenBy: new Map() };
-    // A write that is not committed yet may go on under this revision; what others see under it is complete.
+    // An uncommitted write may continue under this revision, so only read transactions fill the cache.
     if (this.tx.writes === 0)
       cache.set(revision, known, { size: rows.reduce((sum, row) => sum + 500 + String(row['options']).length, 1) });
     return known;
@@ -138,8 +142,8 @@ interface Known {
   readonly seenBy: Map<string | null, Seen>;
 }
 
-/** A definition with what means something to its type: of what it keeps of other types the audit tells nothing. */
-const meant = (row: FieldRow): FieldRow => ({
+/** A definition with only the options and settings that apply to its type, for the audit. */
+const audited = (row: FieldRow): FieldRow => ({
   ...row,
   options: isChoice(row.type) ? row.options : [],
   settings: settingsOf(row),
@@ -147,5 +151,5 @@ const meant = (row: FieldRow): FieldRow => ({
 
 const NO_IDS: ReadonlySet<string> = new Set();
 const NONE: Known = { fields: [], seenBy: new Map() };
-/** About 64 MB of definitions, those of the tenants last asked for. */
+/** About 64 MB of definitions of the most recently used tenants. */
 const cache = new LRUCache<string, Known>({ max: 5_000, maxSize: 32_000_000 });

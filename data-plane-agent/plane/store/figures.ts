@@ -5,15 +5,15 @@ import type { ContractStatus, ContractType, PaymentStatus, WorkflowStage } from 
 import { EVERY, PART, type DayCount, type DaySum } from '../tables/rollups.js';
 import { allOf, fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
 
-/** Figures of one currency on the days from one cut to the next. */
+/** Figures of one currency on the days between two cuts. */
 export interface Segment<F extends DayCount | DaySum> {
   readonly currencyCode: string;
-  /** How many of the cuts are on these days or before them. */
+  /** The number of cuts on or before these days. */
   readonly index: number;
   readonly figures: Readonly<Record<F, bigint>>;
 }
 
-/** Contracts that are alike in all that a distribution tells apart. */
+/** Contracts with equal values in all dimensions of a distribution. */
 export interface Group {
   readonly subjectId: string;
   readonly ownerId: string;
@@ -28,8 +28,8 @@ export interface Group {
 }
 
 /**
- * Reads the rollups, cut by the caller's scope, and by one subject company where one is named: its days, never its
- * lines.
+ * Reads the rollups within the caller's scope and, where given, of one subject company. It reads days and groups, never
+ * payment lines.
  */
 export class FigureStore {
   constructor(
@@ -38,9 +38,9 @@ export class FigureStore {
   ) {}
 
   /**
-   * What stands on all days, added up between `cuts`: a day on which one falls begins the next segment. Cuts ascend,
-   * and are as many for each kind of answer, so that statements are few. Segments of which a currency has nothing may
-   * be missing.
+   * The figures of all days, added up between `cuts`: a cut begins the next segment. Cuts must ascend, and their number
+   * must be constant for each kind of answer, to keep the number of distinct statements small. Segments without figures
+   * of a currency may be missing.
    */
   async days<const C extends DayCount, const S extends DaySum>({
     subjectId,
@@ -71,7 +71,7 @@ export class FigureStore {
         currencyCode: String(row['currency_code']),
         index: Number(row['segment']),
         figures: figures as Record<C | S, bigint>,
-      }; // each was just set
+      }; // each figure was just set
     });
   }
 
@@ -86,7 +86,7 @@ export class FigureStore {
       subjectId: String(row['subject_id']),
       ownerId: String(row['owner_id']),
       currencyCode: String(row['currency_code']),
-      type: String(row['type']) as ContractType, // as the contracts have it, whose vocabularies are closed
+      type: String(row['type']) as ContractType, // closed vocabularies, checked when the contract was written
       status: String(row['status']) as ContractStatus,
       stage: String(row['stage']) as WorkflowStage,
       paymentStatus: String(row['payment_status']) as PaymentStatus,
@@ -97,8 +97,8 @@ export class FigureStore {
   }
 
   /**
-   * Who sees all reads the rows of all; who sees some subject companies, theirs; who sees his own contracts, what he
-   * has in each.
+   * Without a scope, the rows of the whole tenant; with a subject scope, those of the subject companies; with an owner
+   * scope, those of the person in each company.
    */
   private daysInScope(subjectId: string | null): Fragment {
     const { tenantId, subjectScope, ownerScope } = this.call;
@@ -130,7 +130,7 @@ export class FigureStore {
   }
 }
 
-/** Days late × money is larger than money: its whole parts are added in two parts again. */
+/** The days late × amount may exceed 64 bits: the high part is itself added in two parts. */
 const summed = (name: string): string[] =>
   name === 'late'
     ? [`sum(late_high / ${PART}) AS late_top`, `sum(late_high % ${PART}) AS late_high`, 'sum(late_low) AS late_low']

@@ -13,16 +13,17 @@ import { STRAY_MS } from '../domain/files/strays.js';
 import { isOneOf, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 
-/** Where a file hangs. */
+/** The records to which a file may be attached. */
 export interface FileLocation {
   readonly contractId?: string | null | undefined;
   readonly paymentId?: string | null | undefined;
 }
 
 /**
- * The records of confirmed files; their bytes are in the object store. A file hangs on the contract that it was filed
- * under, and on those that refer to it, and is seen by whoever sees one of them. One that hangs nowhere is seen by
- * whoever uploaded it, while he may see its subject company, and by those who see all contracts of that.
+ * The records of confirmed files; their bytes are in the object store. A file is attached to the contract under which
+ * it was filed and to those that refer to it, and is visible to callers who may see one of them. A file without a
+ * contract is visible to its uploader, while they may see its subject company, and to callers who see all contracts of
+ * that company.
  */
 export class FileStore {
   private readonly scope: Fragment;
@@ -40,8 +41,8 @@ export class FileStore {
   }
 
   /**
-   * Refuses a file reference that does not exist within the caller's scope, is of no such kind, or is infected. `null`
-   * and `undefined` refer to nothing.
+   * Refuses a reference to a file that does not exist within the caller's scope, is not of one of `kinds`, or is
+   * infected. `null` and `undefined` refer to no file.
    */
   async check(
     field: string,
@@ -56,24 +57,26 @@ export class FileStore {
   }
 
   /**
-   * The kinds of the files that a contract has: those filed under it, and the one that it names as its attachment. An
-   * infected file is evidence of nothing.
+   * The kinds of a contract's files: those filed under it, and its attachment. Infected files do not count as evidence.
    */
   async kindsOf({ id, contractAttachment }: Pick<ContractRow, 'id' | 'contractAttachment'>): Promise<Set<FileKind>> {
     const rows = await this.tx.all(
       "SELECT DISTINCT kind FROM files WHERE tenant_id = ? AND (contract_id = ? OR id = ?) AND scan_status <> 'infected'",
       [this.call.tenantId, id, contractAttachment],
     );
-    return new Set(rows.map((row) => String(row['kind']) as FileKind)); // kept as checked when the file was presigned
+    return new Set(rows.map((row) => String(row['kind']) as FileKind)); // checked when the file was presigned
   }
 
-  /** A file that the caller may see; with a place, one that hangs there, in a contract that the caller may see. */
+  /**
+   * A file that the caller may see; with a location, only when it is attached there in a contract that the caller may
+   * see.
+   */
   async find(id: string, place: FileLocation = {}): Promise<FileRow | undefined> {
     const row = await this.byId(id);
-    return row && (await this.isSeen(row)) && (await this.hangsAt(row, place)) ? row : undefined;
+    return row && (await this.isSeen(row)) && (await this.isAttachedTo(row, place)) ? row : undefined;
   }
 
-  /** Whoever asks: for steps that have found the file before, and for housekeeping. */
+  /** Without a scope check: for steps that have already found the file, and for background work. */
   async byId(id: string, { forUpdate = false }: { readonly forUpdate?: boolean } = {}): Promise<FileRow | undefined> {
     if (!isId(id)) return undefined;
     const lock = forUpdate && this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
@@ -86,15 +89,15 @@ export class FileStore {
 
   async insert(row: FileRow): Promise<void> {
     await files.insert(this.tx, this.call.tenantId, [row]);
-    this.told(null, row);
+    this.recordChange(null, row);
   }
 
   async update(before: FileRow, after: FileRow): Promise<void> {
     await files.update(this.tx, this.call.tenantId, { id: before.id, before, after });
-    this.told(before, after);
+    this.recordChange(before, after);
   }
 
-  /** What is filed under a contract follows it to another subject company. */
+  /** Moves the files filed under a contract to another subject company. */
   async moveToSubject(contractId: string, subjectId: string): Promise<void> {
     const { tenantId } = this.call;
     const rows = await this.tx.all(
@@ -107,23 +110,22 @@ export class FileStore {
       tenantId,
       contractId,
     ]);
-    for (const row of rows.map((one) => files.decode(one))) this.told(row, { ...row, subjectId });
+    for (const row of rows.map((one) => files.decode(one))) this.recordChange(row, { ...row, subjectId });
   }
 
   async remove(row: FileRow): Promise<void> {
     await this.tx.run('DELETE FROM files WHERE tenant_id = ? AND id = ?', [this.call.tenantId, row.id]);
-    this.told(row, null);
+    this.recordChange(row, null);
   }
 
-  /** What was done with a file that changed nothing of it. */
+  /** Audits an action on a file that did not change it, such as a download. */
   noted(row: FileRow, about: object): void {
     this.recorder.recordEvent({ record: 'file', id: row.id, about });
   }
 
   /**
-   * Bytes of all files of the tenant whose bytes are still kept, and of all uploads that are announced: until they are
-   * swept, what was put to an old URL takes room like any other. In one statement, so that an upload that becomes a
-   * file meanwhile counts once.
+   * The bytes of all files of the tenant whose objects still exist, plus those of all unconfirmed uploads, which take
+   * up space until they are swept. One statement, so that an upload that is confirmed meanwhile counts once.
    */
   async usedBytes(): Promise<number> {
     const { tenantId } = this.call;
@@ -134,7 +136,10 @@ export class FileStore {
     return Number(row?.['bytes']);
   }
 
-  /** Whether the scan is this caller's until then. Whoever has it when the time is over has lost it. */
+  /**
+   * Claims the scan of a file until `until`; returns whether the caller now has it. After that time another worker may
+   * claim it.
+   */
   async claimScan(row: FileRow, until: number): Promise<boolean> {
     return (
       (await this.tx.run('UPDATE files SET scan_due_at = ? WHERE tenant_id = ? AND id = ? AND scan_due_at = ?', [
@@ -147,8 +152,8 @@ export class FileStore {
   }
 
   /**
-   * Has files scanned that were passed over; and those that were found clean, or were given up on, by other signatures
-   * than these, or before an instant. Answers how many.
+   * Makes files due for a scan: those that were skipped, and those whose scan was clean or failed with other signatures
+   * than these or before an instant. Returns how many.
    */
   async makeDue({
     signatures,
@@ -170,7 +175,7 @@ export class FileStore {
     );
   }
 
-  /** Those whose scan is due, the longest waiting first. */
+  /** Files whose scan is due, the longest waiting first. */
   async toScan(now: number, limit: number): Promise<FileRow[]> {
     const rows = await this.tx.all(
       `SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND scan_due_at <= ? ORDER BY scan_due_at LIMIT ?`,
@@ -198,8 +203,8 @@ export class FileStore {
   }
 
   /**
-   * Files that a contract has or had which was deleted before an instant; in order of their ids, those after one.
-   * Whether another needs them is not looked at.
+   * Files of contracts that were deleted before an instant, ordered by id, starting after `after`. Another contract may
+   * still need them.
    */
   async ofDeleted({
     before,
@@ -211,7 +216,7 @@ export class FileStore {
     readonly limit: number;
   }): Promise<FileRow[]> {
     const { tenantId } = this.call;
-    // The attachment of an invoice or a task may be any text.
+    // The attachment of an invoice or a task may be any text, so ids are compared as text.
     const deleted = 'IN (SELECT id FROM contracts WHERE tenant_id = ? AND deleted_at < ?)';
     const rows = await this.tx.all(
       `SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND id > ? AND (contract_id ${deleted} OR CAST(id AS text) IN (${OF_CONTRACTS.map(({ file, table, contract }) => `SELECT CAST(${file} AS text) FROM ${table} WHERE tenant_id = ? AND ${file} IS NOT NULL AND ${contract} ${deleted}`).join(' UNION ALL ')})) ORDER BY id LIMIT ?`,
@@ -221,16 +226,16 @@ export class FileStore {
   }
 
   /**
-   * Before a file is removed: until the transaction ends nobody comes to refer to it, and whoever just has is seen.
-   * SQLite has one writer.
+   * Call before a file is removed: until the transaction ends, no new reference to it can be created, and existing ones
+   * are visible. SQLite has one writer.
    */
   holdForRemoval(): Promise<void> {
     return this.lock('pg_advisory_xact_lock');
   }
 
   /**
-   * Whether a contract refers to it that lives, or was deleted at that instant or later and may still be brought back;
-   * or a custom field as its default.
+   * Whether a file is referenced by a live contract, by one deleted at or after `deletedBefore`, which may still be
+   * restored, or by a custom field as its default value.
    */
   async isNeeded(row: FileRow, deletedBefore: number): Promise<boolean> {
     if ((await this.fields.all()).some(({ type, defaultValue }) => type === 'file' && defaultValue === row.id))
@@ -241,10 +246,7 @@ export class FileStore {
     });
   }
 
-  /**
-   * Of these ids, what is known of their bytes: the key under which a file has them, or `null` of an upload that is not
-   * confirmed.
-   */
+  /** The object keys of the files with these ids; `null` for an unconfirmed upload. */
   async keysOf(ids: readonly string[]): Promise<Map<string, string | null>> {
     const { tenantId } = this.call;
     const among = isOneOf(this.tx.dialect, 'id', ids.filter(isId));
@@ -272,7 +274,7 @@ export class FileStore {
     return (row.uploadedBy !== null && row.uploadedBy === actor.id) || (ownerScope === null && row.subjectId !== null);
   }
 
-  private async hangsAt(row: FileRow, { contractId, paymentId }: FileLocation): Promise<boolean> {
+  private async isAttachedTo(row: FileRow, { contractId, paymentId }: FileLocation): Promise<boolean> {
     if (
       contractId &&
       !(
@@ -298,8 +300,8 @@ export class FileStore {
   }
 
   /**
-   * Whether a contract of these has the file: filed under it, or named by it, its lines, receipts, invoices or tasks;
-   * at last by one of these custom fields, for which there is no index.
+   * Whether one of the given contracts has the file: filed under it, or referenced by the contract, its lines,
+   * receipts, invoices or tasks; checked last, since no index covers it: by one of these custom fields.
    */
   private async isReferredTo(row: FileRow, fields: readonly FieldRow[], among: Fragment): Promise<boolean> {
     const { tenantId } = this.call;
@@ -309,8 +311,8 @@ export class FileStore {
       [...among.values, tenantId, row.id, ...values],
     );
     if (named) return true;
-    // A text may say the id of any file: only a field of files refers to one, as the JSON of its value. In a text the
-    // quotes around such a pair are escaped.
+    // A text value may contain the id of any file, but only a file field refers to one, as its JSON value. Within a
+    // text, the quotes of such a pair are escaped.
     const pairs = fields.filter(({ type }) => type === 'file').map(({ id }) => `%"${id}":"${row.id}"%`);
     if (pairs.length === 0) return false;
     const inFields = await this.tx.get(
@@ -320,9 +322,9 @@ export class FileStore {
     return inFields !== undefined;
   }
 
-  private told(before: FileRow | null, after: FileRow | null): void {
-    const { id, contractId } = before ?? after ?? NOBODY;
-    if (after) this.left(after);
+  private recordChange(before: FileRow | null, after: FileRow | null): void {
+    const { id, contractId } = before ?? after ?? NO_FILE;
+    if (after) this.markDue(after);
     this.recorder.record({
       table: files,
       id,
@@ -332,13 +334,13 @@ export class FileStore {
     });
   }
 
-  /** What is left to be done: a scan, or another look at it; an infected one is moved, and goes in the end. */
-  private left({ scanStatus, scanDueAt, objectKey, updatedAt }: FileRow): void {
+  /** Marks the work to be done: a scan or a later rescan; infected files are quarantined and finally deleted. */
+  private markDue({ scanStatus, scanDueAt, objectKey, updatedAt }: FileRow): void {
     const { due } = this.recorder;
     if (scanStatus === 'infected') {
       if (objectKey === '') return;
       due.at('file-sweep', updatedAt + MOVED_MS);
-      // The copy that it leaves behind, where the store does not remove it.
+      // Removes the original where the object store did not remove it.
       due.at('file-orphans', updatedAt + STRAY_MS);
     } else {
       due.at('file-scans', scanDueAt ?? updatedAt + LOOKED_AT_MS);
@@ -346,13 +348,13 @@ export class FileStore {
   }
 }
 
-/** So long it takes at most to move an infected file to the quarantine, if the store lets it. */
+/** The time within which an infected file is normally moved to quarantine. */
 const MOVED_MS = 10 * 60_000;
-const NOBODY = { id: '', contractId: null };
+const NO_FILE = { id: '', contractId: null };
 
 const tenantOf = ({ tenantId }: Call): Fragment => ({ sql: 'contracts.tenant_id = ?', values: [tenantId] });
 
-/** The columns that refer to a file, and to whose contract. */
+/** The columns that refer to a file, and the column with their contract's id. */
 const OF_CONTRACTS = [
   { table: 'contracts', file: 'contract_attachment', contract: 'id' },
   { table: 'payment_lines', file: 'proof', contract: 'contract_id' },
@@ -362,7 +364,7 @@ const OF_CONTRACTS = [
   { table: 'fulfillment_tasks', file: 'attachment', contract: 'contract_id' },
 ] as const;
 
-/** Each with the tenant and the file. */
+/** Each takes the tenant id and the file id. */
 const REFERRING = OF_CONTRACTS.map(
   ({ table, file, contract }) => `SELECT ${contract} FROM ${table} WHERE tenant_id = ? AND ${file} = ?`,
 );

@@ -9,7 +9,7 @@ import type { ChangeRecorder } from './change-recorder.js';
 
 const KEPT_MS = BATCH_DAYS * 24 * 60 * 60 * 1000;
 
-/** Reports of imports. They are for whoever made the import, and for administrators who see all contracts. */
+/** Reports of imports. They are visible to the importing user, and to administrators without a scope. */
 export class ImportStore {
   private readonly clock: Clock;
   private readonly recorder: ChangeRecorder;
@@ -23,7 +23,7 @@ export class ImportStore {
     this.recorder = recorder;
   }
 
-  /** Each import takes a few along that are past their time, more than it adds. */
+  /** Each import also deletes some expired reports, more than it adds. */
   async insert(batch: Pick<ImportBatchRow, 'id' | 'report' | 'rejected'>): Promise<void> {
     const { tenantId, actor } = this.call;
     const now = this.clock.now();
@@ -31,13 +31,13 @@ export class ImportStore {
       'DELETE FROM import_batches WHERE tenant_id = ? AND id IN (SELECT id FROM import_batches WHERE tenant_id = ? AND expires_at <= ? LIMIT 10)',
       [tenantId, tenantId, now],
     );
-    // Both may be of megabytes: they are written as JSON in turns, and not with the row.
+    // Both may take megabytes: they are serialized step by step, yielding to the event loop, and not with the row.
     const [report, rejected] = [await stringifyYielding(batch.report), await stringifyYielding(batch.rejected)];
-    const { report: told } = batch;
+    const { report: summary } = batch;
     await importBatches.insert(this.tx, tenantId, [
       {
         id: batch.id,
-        report: { ...told, rows: [] },
+        report: { ...summary, rows: [] },
         rejected: { ...batch.rejected, rows: [] },
         createdBy: actor.id,
         createdAt: now,
@@ -51,7 +51,7 @@ export class ImportStore {
       batch.id,
     ]);
     this.recorder.due.at('expiry', now + KEPT_MS);
-    const { total, created, failed, skipped, contracts } = told;
+    const { total, created, failed, skipped, contracts } = summary;
     this.recorder.recordFact({
       record: 'import_batch',
       id: batch.id,

@@ -7,7 +7,7 @@ import type { RollupDelta } from './rollup-delta.js';
 import { ofContract, type ChangeRecorder } from './change-recorder.js';
 import { isOneOf } from '../../base/database/fragments.js';
 
-/** Invoice records. They are reached through their contract, whose scope is theirs: callers have found it already. */
+/** Invoice records. They have the scope of their contract, which callers must have found before. */
 export class InvoiceStore {
   private readonly recorder: ChangeRecorder;
   private readonly rollupDelta: RollupDelta;
@@ -21,12 +21,12 @@ export class InvoiceStore {
     this.rollupDelta = rollupDelta;
   }
 
-  /** The live records of a contract, in the order in which they were entered. */
+  /** The live records of a contract in the order of their creation. */
   async ofContract(contractId: string): Promise<InvoiceRow[]> {
     return this.rows('contract_id = ? AND deleted_at IS NULL ORDER BY created_at, id', contractId);
   }
 
-  /** The live records that name a line of a contract, or those that name none. */
+  /** The live records linked to a line of a contract; with `null`, those linked to no line. */
   async linkedTo(contractId: string, lineId: string | null): Promise<InvoiceRow[]> {
     if (lineId === null)
       return this.rows(
@@ -66,8 +66,8 @@ export class InvoiceStore {
   }
 
   /**
-   * The live record that has a number among those of a subject company. Void ones have given theirs back. Keys are
-   * case-folded.
+   * The id of the live record with a number within a subject company. Void records no longer hold their number. Keys
+   * are case-folded.
    */
   async holderOf(subjectId: string, invoiceKey: string): Promise<string | undefined> {
     const row = await this.tx.get(
@@ -77,9 +77,9 @@ export class InvoiceStore {
     return row && String(row['id']);
   }
 
-  /** Writes new and changed records. A number that is taken meanwhile is refused by the database. */
+  /** Writes new and changed records. A number taken by a concurrent write is refused by the database. */
   async write(changes: readonly InvoiceChange[]): Promise<void> {
-    // Records of one request may exchange their numbers: each gives up its own before any takes another.
+    // Records of one request may exchange their numbers: each gives up its number before any takes a new one.
     const renamed = changes.filter(({ before, after }) => before !== null && before.invoiceKey !== after.invoiceKey);
     if (changes.length > 1)
       for (const { after } of renamed)
@@ -95,10 +95,10 @@ export class InvoiceStore {
       this.call.tenantId,
       changes.filter(({ before }) => before === null).map(({ after }) => after),
     );
-    for (const { before, after } of changes) this.told(before, after);
+    for (const { before, after } of changes) this.recordChange(before, after);
   }
 
-  /** When a record of these contracts was last removed, in epoch milliseconds; 0 when none ever was. */
+  /** When a record of these contracts was last deleted, in epoch milliseconds; 0 when none was. */
   async lastRemoval(contractIds: readonly string[]): Promise<number> {
     const among = isOneOf(this.tx.dialect, 'contract_id', contractIds);
     const row = await this.tx.get(`SELECT max(deleted_at) AS last FROM invoices WHERE tenant_id = ? AND ${among.sql}`, [
@@ -108,7 +108,7 @@ export class InvoiceStore {
     return Number(row?.['last'] ?? 0);
   }
 
-  /** The records go with their contracts. */
+  /** Soft-deletes the records of contracts that are deleted. */
   async removeWithContracts(contractIds: readonly string[], now: number): Promise<void> {
     const among = isOneOf(this.tx.dialect, 'contract_id', contractIds);
     const live = await this.rows(
@@ -120,27 +120,31 @@ export class InvoiceStore {
       `UPDATE invoices SET deleted_at = ?, updated_at = ? WHERE tenant_id = ? AND ${among.sql} AND deleted_at IS NULL`,
       [now, now, this.call.tenantId, ...among.values],
     );
-    for (const row of live) this.told(row, { ...row, deletedAt: now, updatedAt: now });
+    for (const row of live) this.recordChange(row, { ...row, deletedAt: now, updatedAt: now });
   }
 
   /**
-   * The records that went with their contract come back with it, under the subject company that it has. Throws
-   * DUPLICATE_CODE when a number was taken meanwhile.
+   * Restores the records that were deleted with their contract, under its current subject company. Throws
+   * DUPLICATE_CODE when a number has been taken since.
    */
   async restoreWithContract(contractId: string, deletedAt: number): Promise<void> {
-    const gone = await this.rows('contract_id = ? AND deleted_at = ? ORDER BY created_at, id', contractId, deletedAt);
-    if (gone.length === 0) return;
+    const deleted = await this.rows(
+      'contract_id = ? AND deleted_at = ? ORDER BY created_at, id',
+      contractId,
+      deletedAt,
+    );
+    if (deleted.length === 0) return;
     await this.refuseTaken(contractId, 'mine.deleted_at = ? AND held.subject_id = mine.subject_id', deletedAt);
     await this.tx.run(
       'UPDATE invoices SET deleted_at = NULL WHERE tenant_id = ? AND contract_id = ? AND deleted_at = ?',
       [this.call.tenantId, contractId, deletedAt],
     );
-    for (const row of gone) this.told(row, { ...row, deletedAt: null });
+    for (const row of deleted) this.recordChange(row, { ...row, deletedAt: null });
   }
 
   /**
-   * The records follow their contract to another subject company, but for those that are about to be written. Throws
-   * DUPLICATE_CODE when that one has a number already.
+   * Moves the records of a contract to another subject company, except those about to be written. Throws DUPLICATE_CODE
+   * when a number is taken there.
    */
   async moveToSubject(
     contractId: string,
@@ -167,7 +171,7 @@ export class InvoiceStore {
       this.call.tenantId,
       ...among('id').values,
     ]);
-    for (const row of moving) this.told(row, { ...row, subjectId });
+    for (const row of moving) this.recordChange(row, { ...row, subjectId });
   }
 
   private async refuseTaken(contractId: string, condition: string, ...values: readonly Value[]): Promise<void> {
@@ -187,7 +191,7 @@ export class InvoiceStore {
     return found.map((row) => invoices.decode(row));
   }
 
-  private told(before: InvoiceRow | null, after: InvoiceRow): void {
+  private recordChange(before: InvoiceRow | null, after: InvoiceRow): void {
     this.recorder.record({ table: invoices, id: after.id, root: ofContract(after.contractId), before, after });
     this.rollupDelta.invoice(before, after);
   }

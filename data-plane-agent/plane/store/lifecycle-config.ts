@@ -17,10 +17,10 @@ import { stagesLock } from './lifecycle.js';
 type Stamped = { readonly createdAt: number; readonly updatedAt: number };
 export type Draft<R extends Stamped> = Omit<R, keyof Stamped>;
 
-/** How long a deleted contract may come back, with the stage and the type that it had. */
+/** How long a deleted contract may be restored, with its stage and type. */
 const RESTORABLE_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** Changes of the contract configuration. Each must be preceded by `hold`, so that what was checked stays true. */
+/** Changes of the contract configuration. Call `hold` before each, so that checked conditions stay true. */
 export class LifecycleConfigStore {
   private readonly clock: Clock;
   private readonly recorder: ChangeRecorder;
@@ -35,7 +35,8 @@ export class LifecycleConfigStore {
   }
 
   /**
-   * Makes changes of one tenant's configuration wait for each other. It must have been shipped. SQLite has one writer.
+   * Locks the tenant's configuration against concurrent changes. The shipped configuration must exist. SQLite has one
+   * writer.
    */
   async hold(): Promise<void> {
     if (this.tx.dialect === 'postgres')
@@ -45,8 +46,8 @@ export class LifecycleConfigStore {
   }
 
   /**
-   * Waits for whoever is putting a contract into a stage, and makes others who want to wait: then what `usersOf` counts
-   * stays true.
+   * Waits for transactions that put a contract into a stage, and blocks others, so that the count of contracts in a
+   * stage stays correct.
    */
   async holdStages(): Promise<void> {
     if (this.tx.dialect === 'postgres')
@@ -87,17 +88,17 @@ export class LifecycleConfigStore {
     return row && transitions.decode(row);
   }
 
-  /** How many contracts are in a stage: live ones, and deleted ones that may come back. */
+  /** How many contracts are in a stage: live ones, and deleted ones that may be restored. */
   async contractsIn({ templateId, code }: Pick<StageRow, 'templateId' | 'code'>): Promise<number> {
     return this.countContracts('lifecycle_template_id = ? AND stage_code = ?', templateId, code);
   }
 
-  /** How many contracts have a type, counted alike. */
+  /** How many contracts have a type, including deleted ones that may be restored. */
   async contractsOfType(code: string): Promise<number> {
     return this.countContracts('type_code = ?', code);
   }
 
-  /** Contracts in a stage show its name. Nobody has changed them by that: their versions stay. */
+  /** Updates the stage name stored in contracts. Their versions do not change, since no user has edited them. */
   async renameInContracts({ templateId, code, name }: Pick<StageRow, 'templateId' | 'code' | 'name'>): Promise<void> {
     await this.tx.run(
       'UPDATE contracts SET stage_name = ? WHERE tenant_id = ? AND lifecycle_template_id = ? AND stage_code = ?',
@@ -120,7 +121,9 @@ export class LifecycleConfigStore {
     return row;
   }
 
-  /** A new template with what is in it. The one that was the default must have been updated before. */
+  /**
+   * Creates a template with its stages and transitions. The previous default template must have been updated before.
+   */
   async insertTemplate(
     draft: Draft<TemplateRow>,
     content: { readonly stages: readonly Draft<StageRow>[]; readonly transitions: readonly Draft<TransitionRow>[] },

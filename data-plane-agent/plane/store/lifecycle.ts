@@ -13,7 +13,7 @@ import {
 import { contractTypes, type ContractTypeRow } from '../tables/contract-types.js';
 import type { ChangeRecorder } from './change-recorder.js';
 
-/** All of a tenant's contract configuration, each list in its order. */
+/** A tenant's whole contract configuration; each list is in its order. */
 export interface ContractConfig {
   readonly types: readonly ContractTypeRow[];
   readonly templates: readonly TemplateRow[];
@@ -21,11 +21,11 @@ export interface ContractConfig {
   readonly transitions: readonly TransitionRow[];
 }
 
-/** Contract types, and lifecycle templates with their stages and transitions, as they are read. */
+/** Reads contract types, and lifecycle templates with their stages and transitions. */
 export class LifecycleStore {
   private isHeld = false;
   private isShipped = false;
-  /** What was read since nothing of it can change: an operation that enters many contracts asks once. */
+  /** Cached while the stages are locked: an operation that creates many contracts reads them once. */
   private readonly held: { defaultTemplate?: TemplateRow; readonly stages: Map<string, StageRow[]> } = {
     stages: new Map(),
   };
@@ -36,7 +36,7 @@ export class LifecycleStore {
     private readonly recorder: ChangeRecorder,
   ) {}
 
-  /** Writes what every tenant has from the beginning, at its first write. Safe to call by several at once. */
+  /** Writes the default configuration at the tenant's first write. Safe to call concurrently. */
   async ensureShipped(): Promise<void> {
     const { tenantId } = this.call;
     this.isShipped ||= Boolean(
@@ -44,7 +44,7 @@ export class LifecycleStore {
     );
     if (this.isShipped) return;
     const start = shipped(tenantId);
-    // Whoever comes second waits here for the first to commit, and then has nothing left to do.
+    // A concurrent caller waits here for the first to commit, and then has nothing left to do.
     if ((await templates.insertNew(this.tx, tenantId, [start.template])) === 0) return;
     await stages.insert(this.tx, tenantId, start.stages);
     await transitions.insert(this.tx, tenantId, start.transitions);
@@ -58,9 +58,9 @@ export class LifecycleStore {
   }
 
   /**
-   * Keeps the tenant's stages as they are until the transaction ends: whoever puts a contract into a stage calls it
-   * before reading that stage, so that none ends up in a stage whose code or name has just changed. Several hold it
-   * together; who changes a stage waits for them, and they for him. SQLite has one writer.
+   * Locks the tenant's stages until the transaction ends. Call it before reading the stage into which a contract is
+   * put, so that the code or name of that stage cannot change meanwhile. Several transactions share the lock; changes
+   * of stages wait for them, and they for changes. SQLite has one writer.
    */
   async hold(): Promise<void> {
     if (this.isHeld) return;
@@ -113,12 +113,12 @@ export class LifecycleStore {
     return rows.map((row) => transitions.decode(row));
   }
 
-  /** A template's inside. */
+  /** The stages and transitions of a template. */
   async of(templateId: string): Promise<Lifecycle> {
     return { stages: await this.stages(templateId), transitions: await this.transitions(templateId) };
   }
 
-  /** Everything, also before the tenant's first write. */
+  /** The whole configuration; before the tenant's first write, the default one. */
   async all(): Promise<ContractConfig> {
     const { tenantId } = this.call;
     const found = (
@@ -152,5 +152,5 @@ export class LifecycleStore {
   }
 }
 
-/** The name of the lock on a tenant's stages. */
+/** The name of the advisory lock on a tenant's stages. */
 export const stagesLock = (tenantId: string): string => `stages of ${tenantId}`;

@@ -9,7 +9,7 @@ import { ofContract, type ChangeRecorder } from './change-recorder.js';
 import { isOneOf, isOneOfTexts, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 
-/** Payment lines and the receipts on them. Lines are reached through their contract, whose scope is theirs. */
+/** Payment lines and their receipts. Lines have the scope of their contract. */
 export class LineStore {
   private readonly scope: Fragment;
   private readonly recorder: ChangeRecorder;
@@ -25,9 +25,7 @@ export class LineStore {
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 
-  /**
-   * The contract of a live line. Whether the caller may see it is decided where that contract is found, in its scope.
-   */
+  /** The contract id of a live line. The scope is checked when the caller finds that contract. */
   async contractOf(id: string): Promise<string | undefined> {
     if (!isId(id)) return undefined;
     const row = await this.tx.get(
@@ -37,7 +35,7 @@ export class LineStore {
     return row && String(row['contract_id']);
   }
 
-  /** Whether there is such a line in scope, also a removed one: its receipts stay readable. */
+  /** Whether the line exists in scope, including deleted lines, whose receipts stay readable. */
   async isKept(id: string): Promise<boolean> {
     if (!isId(id)) return false;
     const row = await this.tx.get(
@@ -67,7 +65,7 @@ export class LineStore {
     return rows.map((row) => lines.decode(row));
   }
 
-  /** What the lines of a contract are for, by id, removed ones too. */
+  /** The period of each line of a contract by line id, including deleted lines. */
   async periodsOf(contractId: string): Promise<[id: string, period: string][]> {
     const rows = await this.tx.all('SELECT id, period FROM payment_lines WHERE tenant_id = ? AND contract_id = ?', [
       this.call.tenantId,
@@ -78,24 +76,21 @@ export class LineStore {
 
   async insert(rows: readonly LineRow[]): Promise<void> {
     await lines.insert(this.tx, this.call.tenantId, rows);
-    for (const row of rows) this.told(null, row);
+    for (const row of rows) this.recordChange(null, row);
   }
 
   async update(before: LineRow, after: LineRow): Promise<void> {
     await lines.update(this.tx, this.call.tenantId, { id: before.id, before, after });
-    this.told(before, after);
+    this.recordChange(before, after);
   }
 
-  /** One row for each change of what was received; `total` is what the line then had. */
+  /** Adds one row for each change of a received amount; `total` is the line's received amount after it. */
   async insertReceipts(rows: readonly ReceiptRow[]): Promise<void> {
     await receipts.insert(this.tx, this.call.tenantId, rows);
     this.rollupDelta.receipts(rows);
   }
 
-  /**
-   * What came on a line on one day, less what was given back on it, in minor units; the nearest number where it passes
-   * 2^53.
-   */
+  /** The amount received on a line on one day, less refunds on that day, in minor units; approximate above 2^53. */
   async receivedOn(lineId: string, day: Day): Promise<number> {
     const row = await this.tx.get(
       'SELECT sum(delta_minor * 1.0) AS received FROM receipts WHERE tenant_id = ? AND line_id = ? AND received_date = ?',
@@ -104,7 +99,7 @@ export class LineStore {
     return Number(row?.['received'] ?? 0);
   }
 
-  /** Whether anything was ever received on a line, also when it was given back. */
+  /** Whether any receipt was ever recorded on a line, including refunded ones. */
   async hasReceipts(lineId: string): Promise<boolean> {
     return (
       (await this.tx.get('SELECT id FROM receipts WHERE tenant_id = ? AND line_id = ? LIMIT 1', [
@@ -114,7 +109,7 @@ export class LineStore {
     );
   }
 
-  /** A page of what was received on a line that the caller has already found, newest first, and how many there are. */
+  /** A page of the receipts of a line that the caller has already found, newest first, with their total number. */
   async receiptsOf(
     lineId: string,
     { page, pageSize }: { page: number; pageSize: number },
@@ -130,7 +125,7 @@ export class LineStore {
     return { rows: found.map((row) => receipts.decode(row)), total: Number(counted?.['total']) };
   }
 
-  /** Other live lines that were paid by the same bank transfer; at most `limit`. */
+  /** Ids of other live lines in scope paid by the same bank transfer; at most `limit`. */
   async withBankSerial(bankSerialNo: string, except: string, limit: number): Promise<string[]> {
     const rows = await this.tx.all(
       `SELECT payment_lines.id FROM payment_lines JOIN contracts ON contracts.tenant_id = payment_lines.tenant_id AND contracts.id = payment_lines.contract_id
@@ -140,9 +135,7 @@ export class LineStore {
     return rows.map((row) => String(row['id']));
   }
 
-  /**
-   * Live lines in scope that were paid by one of these bank transfers, the oldest first; at most `each` of a transfer.
-   */
+  /** Live lines in scope that were paid by one of these bank transfers, oldest first; at most `each` per transfer. */
   async ofBankSerials(
     serials: readonly string[],
     each: number,
@@ -159,7 +152,7 @@ export class LineStore {
     return rows.map((row) => ({ id: String(row['id']), bankSerialNo: String(row['bank_serial_no']) }));
   }
 
-  /** When a line of these contracts was last removed, in epoch milliseconds; 0 when none ever was. */
+  /** When a line of these contracts was last deleted, in epoch milliseconds; 0 when none was. */
   async lastRemoval(contractIds: readonly string[]): Promise<number> {
     const among = isOneOf(this.tx.dialect, 'contract_id', contractIds);
     const row = await this.tx.get(
@@ -169,7 +162,7 @@ export class LineStore {
     return Number(row?.['last'] ?? 0);
   }
 
-  /** Takes the live lines of contracts away with them. `present` are those lines. */
+  /** Soft-deletes `present`, the live lines of contracts that are deleted. */
   async removeWithContracts(present: readonly LineRow[], now: number): Promise<void> {
     if (present.length === 0) return;
     const among = isOneOf(
@@ -183,15 +176,15 @@ export class LineStore {
       this.call.tenantId,
       ...among.values,
     ]);
-    for (const line of present) this.told(line, { ...line, deletedAt: now, updatedAt: now });
+    for (const line of present) this.recordChange(line, { ...line, deletedAt: now, updatedAt: now });
   }
 
-  /** Brings back the lines that went with the contract at that moment; those removed before stay away. */
+  /** Restores the lines that were deleted with the contract at `deletedAt`; lines deleted before stay deleted. */
   async restoreWithContract(
     contractId: string,
     { deletedAt, now }: { readonly deletedAt: number; readonly now: number },
   ): Promise<void> {
-    const gone = await this.tx.all(
+    const deleted = await this.tx.all(
       `SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND contract_id = ? AND deleted_at = ?`,
       [this.call.tenantId, contractId, deletedAt],
     );
@@ -199,11 +192,11 @@ export class LineStore {
       'UPDATE payment_lines SET deleted_at = NULL, updated_at = ? WHERE tenant_id = ? AND contract_id = ? AND deleted_at = ?',
       [now, this.call.tenantId, contractId, deletedAt],
     );
-    for (const line of gone.map((row) => lines.decode(row)))
-      this.told(line, { ...line, deletedAt: null, updatedAt: now });
+    for (const line of deleted.map((row) => lines.decode(row)))
+      this.recordChange(line, { ...line, deletedAt: null, updatedAt: now });
   }
 
-  private told(before: LineRow | null, after: LineRow): void {
+  private recordChange(before: LineRow | null, after: LineRow): void {
     this.recorder.record({ table: lines, id: after.id, root: ofContract(after.contractId), before, after });
     this.rollupDelta.line(before, after);
   }

@@ -8,20 +8,17 @@ import type { DueMarks } from './due-work.js';
 export interface MessageRow {
   readonly id: string;
   readonly topic: string;
-  /** What the message is about, as whoever announced it wrote it. */
+  /** What the message is about, as written by the operation that queued it. */
   readonly reference: unknown;
   readonly createdAt: number;
-  /** How often it was taken, this time included: who had it before has lost it. */
+  /** How often the message was leased, including this time. A worker with an older count has lost its lease. */
   readonly attempts: number;
 }
 
-/** Which message, as it was taken. */
+/** Identifies a message and the lease under which it was taken. */
 export type Taken = Pick<MessageRow, 'id' | 'attempts'>;
 
-/**
- * References that writes have left to be sent. Whoever takes one has it for a while; who dies with it is followed by
- * another.
- */
+/** Messages that writes have queued. A worker leases a message for a while; when it dies, another worker takes over. */
 export class OutboxStore {
   private readonly clock: Clock;
   private readonly due: DueMarks;
@@ -35,7 +32,7 @@ export class OutboxStore {
     this.due = due;
   }
 
-  /** Takes messages that are due, the longest waiting first. */
+  /** Leases due messages, the longest waiting first. */
   async lease({ limit, leaseMs }: { readonly limit: number; readonly leaseMs: number }): Promise<MessageRow[]> {
     const { tenantId } = this.call;
     const now = this.clock.now();
@@ -53,14 +50,14 @@ export class OutboxStore {
     return rows.map((row) => ({ ...messageOf(row), attempts: Number(row['attempts']) + 1 }));
   }
 
-  /** It was handed over. Answers whether it was still this caller's. */
+  /** Marks a message as delivered. Returns whether the caller still had the lease. */
   async settle(taken: Taken): Promise<boolean> {
     return this.end(taken, { state: 'settled', error: null });
   }
 
   /**
-   * It could not be handed over: it is tried again later, or given up on when that was the last time, or when another
-   * try has no sense.
+   * Records a failed delivery: the message is queued again, or marked as failed after the last try or when `isFinal` is
+   * set.
    */
   async fail(
     taken: Taken,

@@ -17,9 +17,9 @@ export interface HeldContract extends Responsible {
 }
 
 /**
- * Who is responsible for which contracts, over the whole tenant: a person leaves with all of his contracts, whatever
- * part of the book the administrator who hands them over may read. Only samples, which show contracts, are cut by the
- * caller's own scope.
+ * Responsibility for contracts across the whole tenant: a leaving member hands over all contracts, including those
+ * outside the scope of the administrator who does it. Only samples, which show contracts, are limited to the caller's
+ * scope.
  */
 export class OwnershipStore {
   private readonly scope: Fragment;
@@ -44,7 +44,7 @@ export class OwnershipStore {
     return this.count('owner_superior_id = ?', memberId);
   }
 
-  /** The latest few that the caller may see. */
+  /** The latest few contracts that the caller may see. */
   async samples(held: 'owned' | 'supervised', memberId: string): Promise<ContractSample[]> {
     if (!isId(memberId)) return [];
     const column = held === 'owned' ? 'owner_id' : 'owner_superior_id';
@@ -57,11 +57,11 @@ export class OwnershipStore {
       contractNo: String(row['contract_no']),
       projectName: String(row['project_name']),
       subjectId: String(row['subject_id']),
-      workflowStage: String(row['stage_category']) as WorkflowStage, // the column's closed vocabulary
+      workflowStage: String(row['stage_category']) as WorkflowStage, // a closed vocabulary
     }));
   }
 
-  /** How many contracts a subject company has, those in the trash included. */
+  /** How many contracts a subject company has, including those in the trash. */
   async countOf(subjectId: string): Promise<number> {
     const row = await this.tx.get('SELECT count(*) AS n FROM contracts WHERE tenant_id = ? AND subject_id = ?', [
       this.call.tenantId,
@@ -70,7 +70,7 @@ export class OwnershipStore {
     return Number(row?.['n']);
   }
 
-  /** Subject companies of all that the member owns or supervises. */
+  /** Subject companies of all contracts that the member owns or supervises. */
   async subjectsOf(memberId: string): Promise<string[]> {
     if (!isId(memberId)) return [];
     const rows = await this.tx.all(
@@ -81,7 +81,7 @@ export class OwnershipStore {
     return rows.map((row) => String(row['subject_id']));
   }
 
-  /** Superiors on the member's own contracts, the one on most of them first. */
+  /** Superiors on the member's own contracts, the most frequent first. */
   async superiorsOf(memberId: string, limit: number): Promise<string[]> {
     if (!isId(memberId)) return [];
     const rows = await this.tx.all(
@@ -92,11 +92,11 @@ export class OwnershipStore {
     return rows.map((row) => String(row['id']));
   }
 
-  /** The contracts that the member owns or supervises, held until the transaction ends. */
+  /** The contracts that the member owns or supervises, locked until the transaction ends. */
   async held(memberId: string): Promise<HeldContract[]> {
     if (!isId(memberId)) return [];
     const lock = this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
-    // In the order of their ids, so that two handovers at once wait for each other instead of locking crosswise.
+    // Ordered by id, so that two concurrent handovers wait for each other instead of deadlocking.
     const select = (column: string) =>
       this.tx.all(
         `SELECT id, subject_id, owner_id, owner_superior_id FROM contracts WHERE tenant_id = ? AND ${column} = ? AND deleted_at IS NULL ORDER BY id${lock}`,
@@ -111,7 +111,7 @@ export class OwnershipStore {
     return [...byId.values()];
   }
 
-  /** Writes who is responsible now for contracts that were just `held`; each one's version moves. */
+  /** Assigns contracts that were locked with `held`, and increments their versions. */
   async assign(
     contracts: readonly HeldContract[],
     to: Responsible,

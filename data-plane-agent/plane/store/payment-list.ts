@@ -7,7 +7,7 @@ import { allOf, fragment, type Fragment } from '../../base/database/fragments.js
 import { withinScope } from './scope.js';
 import type { Totals } from './totals.js';
 
-/** Which lines a list is of. Who may see them is not a filter: that comes from the call. */
+/** Which lines to list. The scope is not a filter: it comes from the call. */
 export interface PaymentFilter {
   readonly tab: PaymentTab;
   readonly contractId: string | null;
@@ -15,7 +15,7 @@ export interface PaymentFilter {
   readonly includeDeleted: boolean;
 }
 
-/** Payment lines over all contracts, tab by tab. */
+/** Payment lines across all contracts, by tab. */
 export class PaymentList {
   constructor(
     private readonly tx: Transaction,
@@ -57,7 +57,7 @@ export class PaymentList {
 }
 
 /**
- * The statement of a page: the inner one walks an index for the ids, so that a deep page reads no rows that it skips.
+ * The statement of a page. The inner query walks an index for the ids, so that rows before a deep page are not read.
  */
 export function pageStatement({
   dialect,
@@ -92,16 +92,15 @@ export function pageStatement({
 }
 
 /**
- * A page in the first third of what is in scope is found by walking the tab in its order and asking each line's
- * contract. Where the scope leaves less, or the page is deeper, SQLite may begin with the contracts and sort their
- * lines.
+ * A page in the first third of the lines in scope is found by walking the tab in its order and checking the contract of
+ * each line. For deeper pages or narrower scopes SQLite may start from the contracts and sort their lines.
  */
 const EARLY = 3;
 
 const CONTRACTS_OF_LINES =
   'contracts ON contracts.tenant_id = payment_lines.tenant_id AND contracts.id = payment_lines.contract_id';
 
-/** Lines within the caller's scope. The contracts are joined only where something of theirs is asked for. */
+/** Lines within the caller's scope. The contracts are joined only where their columns are needed. */
 function selected(
   dialect: Dialect,
   call: Call,
@@ -118,13 +117,12 @@ function selected(
   return { source: inScope.source, where };
 }
 
-/** A line goes with its contract, so a live line has a live one. */
+/** A line is deleted with its contract, so a live line has a live contract. */
 const LIVE = fragment('payment_lines.deleted_at IS NULL');
 
 /**
- * Where every query over lines of many contracts begins: the tenant and, where the caller does not see all contracts,
- * their scope.
- * `walk` keeps SQLite from beginning with the contracts; PostgreSQL knows by its statistics.
+ * The start of every query over lines of many contracts: the tenant and, where the caller has a scope, the contracts in
+ * it. `walk` keeps SQLite from starting with the contracts; PostgreSQL decides by its statistics.
  */
 export function linesInScope(
   dialect: Dialect,
@@ -139,7 +137,9 @@ export function linesInScope(
   };
 }
 
-/** Due and overdue are the open lines, and never overlap. The texts are those of the indexes' own conditions. */
+/**
+ * `due` and `overdue` divide the open lines between them. The texts must equal the conditions of the partial indexes.
+ */
 export function onTab(tab: Exclude<PaymentTab, 'all'>, today: Day): Fragment {
   switch (tab) {
     case 'due':

@@ -1,43 +1,43 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Transaction } from '../../base/database/database.js';
 import {
   Entries,
   isLive,
   movesDays,
   movesGroups,
-  type BookedContract,
-  type BookedInvoice,
-  type BookedLine,
-  type BookedReceipt,
+  type RollupContract,
+  type RollupInvoice,
+  type RollupLine,
+  type RollupReceipt,
 } from '../domain/analytics/rollups.js';
 import { RollupReader } from './rollup-reader.js';
 import { writeEntries } from './rollups.js';
 
 /**
- * What one operation changed of contracts, lines, receipts and invoices. Repositories tell it as they write, so that no
- * author of an operation can forget; the wrapper around `run` then moves the rollups by the difference, in the same
- * transaction, once. Work that is undone in a savepoint is forgotten with `backTo` the mark that was taken before it.
+ * The changes that one operation made to contracts, lines, receipts and invoices. Repositories report them as they
+ * write, so that an operation cannot forget to. The wrapper around `run` then adds the difference to the rollups once,
+ * in the same transaction. `rollBackTo` discards changes that were undone by a savepoint.
  */
 export class RollupDelta {
-  private readonly contracts: Span<BookedContract>[] = [];
-  private readonly lines: Span<BookedLine>[] = [];
-  private readonly received: Span<BookedReceipt>[] = [];
-  private readonly invoices: Span<BookedInvoice>[] = [];
+  private readonly contracts: Change<RollupContract>[] = [];
+  private readonly lines: Change<RollupLine>[] = [];
+  private readonly received: Change<RollupReceipt>[] = [];
+  private readonly invoices: Change<RollupInvoice>[] = [];
 
-  /** `before` is `null` for a new record. A deleted record says so by its `deletedAt`. */
-  contract(before: BookedContract | null, after: BookedContract): void {
+  /** `before` is `null` for a new record. A deleted record has `deletedAt` set. */
+  contract(before: RollupContract | null, after: RollupContract): void {
     this.contracts.push({ before, after });
   }
 
-  line(before: BookedLine | null, after: BookedLine): void {
+  line(before: RollupLine | null, after: RollupLine): void {
     this.lines.push({ before, after });
   }
 
-  receipts(rows: readonly BookedReceipt[]): void {
+  receipts(rows: readonly RollupReceipt[]): void {
     for (const after of rows) this.received.push({ before: null, after });
   }
 
-  invoice(before: BookedInvoice | null, after: BookedInvoice): void {
+  invoice(before: RollupInvoice | null, after: RollupInvoice): void {
     this.invoices.push({ before, after });
   }
 
@@ -52,45 +52,45 @@ export class RollupDelta {
     this.invoices.length = invoices;
   }
 
-  /** Moves the rollups by what was told. */
+  /** Adds the differences of all recorded changes to the rollups. */
   async apply(tx: Transaction, tenantId: string): Promise<void> {
-    const contracts = joined(this.contracts);
-    const lines = byContract(joined(this.lines));
-    const receipts = byContract(joined(this.received));
-    const invoices = byContract(joined(this.invoices));
+    const contracts = merged(this.contracts);
+    const lines = byContract(merged(this.lines));
+    const receipts = byContract(merged(this.received));
+    const invoices = byContract(merged(this.invoices));
     const reader = new RollupReader(tx, tenantId);
     const ids = [...new Set([...contracts.keys(), ...lines.keys(), ...receipts.keys(), ...invoices.keys()])];
     const entries = new Entries();
     for (let at = 0; at < ids.length; at += CHUNK) {
-      if (at > 0) await nextTurn(); // a handover of thousands must not hold up everybody else's reads
-      const told = ids.slice(at, at + CHUNK).map((id): ContractChanges => ({
+      if (at > 0) await nextTick(); // a handover of thousands of contracts must not block other requests
+      const changed = ids.slice(at, at + CHUNK).map((id): ContractChanges => ({
         id,
         contract: contracts.get(id),
         lines: lines.get(id) ?? [],
         receipts: receipts.get(id) ?? [],
         invoices: invoices.get(id) ?? [],
       }));
-      for (const page of await completed(told, reader)) post(page, entries);
+      for (const changes of await withAllRecords(changed, reader)) post(changes, entries);
     }
     await writeEntries(tx, tenantId, entries);
   }
 }
 
-/** Contracts whose records are read together. */
+/** How many contracts are processed together. */
 const CHUNK = 200;
 
-/** How much had been told, of each kind. */
+/** The number of changes of each kind when the mark was taken. */
 export type Mark = readonly [contracts: number, lines: number, receipts: number, invoices: number];
 
-/** A record before and after: one change of it, or all of them. */
-interface Span<T> {
+/** A record before and after one or several changes. */
+interface Change<T> {
   readonly before: T | null;
   readonly after: T;
 }
 
-/** Of each record the state before its first change and after its last. */
-function joined<T extends { readonly id: string }>(changes: readonly Span<T>[]): Map<string, Span<T>> {
-  const found = new Map<string, Span<T>>();
+/** Merges the changes of each record into one, from its first state to its last. */
+function merged<T extends { readonly id: string }>(changes: readonly Change<T>[]): Map<string, Change<T>> {
+  const found = new Map<string, Change<T>>();
   for (const change of changes) {
     const first = found.get(change.after.id);
     found.set(change.after.id, first ? { before: first.before, after: change.after } : change);
@@ -99,109 +99,112 @@ function joined<T extends { readonly id: string }>(changes: readonly Span<T>[]):
 }
 
 function byContract<T extends { readonly contractId: string }>(
-  found: ReadonlyMap<string, Span<T>>,
-): Map<string, Span<T>[]> {
-  const grouped = new Map<string, Span<T>[]>();
-  for (const span of found.values()) {
-    const list = grouped.get(span.after.contractId);
-    if (list) list.push(span);
-    else grouped.set(span.after.contractId, [span]);
+  found: ReadonlyMap<string, Change<T>>,
+): Map<string, Change<T>[]> {
+  const grouped = new Map<string, Change<T>[]>();
+  for (const change of found.values()) {
+    const list = grouped.get(change.after.contractId);
+    if (list) list.push(change);
+    else grouped.set(change.after.contractId, [change]);
   }
   return grouped;
 }
 
 interface ContractChanges {
   readonly id: string;
-  readonly contract: Span<BookedContract> | undefined;
-  readonly lines: readonly Span<BookedLine>[];
-  readonly receipts: readonly Span<BookedReceipt>[];
-  readonly invoices: readonly Span<BookedInvoice>[];
+  readonly contract: Change<RollupContract> | undefined;
+  readonly lines: readonly Change<RollupLine>[];
+  readonly receipts: readonly Change<RollupReceipt>[];
+  readonly invoices: readonly Change<RollupInvoice>[];
 }
 
-/** All of a contract that may stand elsewhere in the rollups now, as it was and as it is. */
-interface Page extends ContractChanges {
-  readonly contract: Span<BookedContract>;
+/** A contract with all its records that may now belong to other rows of the rollups, before and after. */
+interface CompleteChanges extends ContractChanges {
+  readonly contract: Change<RollupContract>;
 }
 
 /**
- * Adds what was not told but moves: nothing on the usual way of a new contract or of a receipt, everything when a
- * contract changes hands.
+ * Reads unchanged records that move to other rows: none for a new contract or a receipt, all of them when a contract
+ * gets another owner.
  */
-async function completed(told: readonly ContractChanges[], reader: RollupReader): Promise<Page[]> {
-  const unknown = await reader.contracts(told.filter(({ contract }) => !contract).map(({ id }) => id));
-  const pages = told.map((one): Page => {
+async function withAllRecords(changed: readonly ContractChanges[], reader: RollupReader): Promise<CompleteChanges[]> {
+  const unknown = await reader.contracts(changed.filter(({ contract }) => !contract).map(({ id }) => id));
+  const complete = changed.map((one): CompleteChanges => {
     const kept = unknown.get(one.id);
     const contract = one.contract ?? (kept && { before: kept, after: kept });
-    if (!contract) throw new Error(`the rollupDelta were told of lines of a contract that is not there: ${one.id}`);
+    if (!contract) throw new Error(`rollup delta: records were changed of a contract that does not exist: ${one.id}`);
     return { ...one, contract };
   });
-  const lines = await reader.lines(pages.filter(needsLines).map(({ id }) => id));
-  const receipts = await reader.receipts(pages.filter(needsReceipts).map(({ id }) => id));
-  const invoices = await reader.invoices(pages.filter(needsInvoices).map(({ id }) => id));
-  return pages.map((page) => ({
-    ...page,
-    lines: withKept(page.lines, lines.get(page.id)),
-    receipts: withKept(page.receipts, receipts.get(page.id)),
-    invoices: withKept(page.invoices, invoices.get(page.id)),
+  const lines = await reader.lines(complete.filter(needsLines).map(({ id }) => id));
+  const receipts = await reader.receipts(complete.filter(needsReceipts).map(({ id }) => id));
+  const invoices = await reader.invoices(complete.filter(needsInvoices).map(({ id }) => id));
+  return complete.map((changes) => ({
+    ...changes,
+    lines: withUnchanged(changes.lines, lines.get(changes.id)),
+    receipts: withUnchanged(changes.receipts, receipts.get(changes.id)),
+    invoices: withUnchanged(changes.invoices, invoices.get(changes.id)),
   }));
 }
 
-const isNew = ({ contract }: Page): boolean => contract.before === null;
-const moves = ({ contract: { before, after } }: Page): boolean => before !== null && movesDays(before, after);
-const comesOrGoes = ({ before, after }: Span<BookedLine>): boolean =>
+const isNew = ({ contract }: CompleteChanges): boolean => contract.before === null;
+const movesRecords = ({ contract: { before, after } }: CompleteChanges): boolean =>
+  before !== null && movesDays(before, after);
+const isAddedOrDeleted = ({ before, after }: Change<RollupLine>): boolean =>
   before !== null && isLive(before) !== isLive(after);
 
-const needsLines = (page: Page): boolean =>
-  !isNew(page) &&
-  (moves(page) ||
-    (page.contract.before !== null && movesGroups(page.contract.before, page.contract.after)) ||
-    hasReceiptOfOtherLine(page));
-/** Receipts count as long as their line does. */
-const needsReceipts = (page: Page): boolean => !isNew(page) && (moves(page) || page.lines.some(comesOrGoes));
-const needsInvoices = (page: Page): boolean => !isNew(page) && moves(page);
+const needsLines = (changes: CompleteChanges): boolean =>
+  !isNew(changes) &&
+  (movesRecords(changes) ||
+    (changes.contract.before !== null && movesGroups(changes.contract.before, changes.contract.after)) ||
+    hasReceiptOfOtherLine(changes));
+/** Receipts count only while their line is live. */
+const needsReceipts = (changes: CompleteChanges): boolean =>
+  !isNew(changes) && (movesRecords(changes) || changes.lines.some(isAddedOrDeleted));
+const needsInvoices = (changes: CompleteChanges): boolean => !isNew(changes) && movesRecords(changes);
 
-function hasReceiptOfOtherLine({ lines, receipts }: Page): boolean {
-  const told = new Set(lines.map(({ after }) => after.id));
-  return receipts.some(({ after }) => !told.has(after.lineId));
+function hasReceiptOfOtherLine({ lines, receipts }: CompleteChanges): boolean {
+  const changed = new Set(lines.map(({ after }) => after.id));
+  return receipts.some(({ after }) => !changed.has(after.lineId));
 }
 
-function withKept<T extends { readonly id: string }>(
-  told: readonly Span<T>[],
+function withUnchanged<T extends { readonly id: string }>(
+  changed: readonly Change<T>[],
   kept: readonly T[] | undefined,
-): Span<T>[] {
-  const known = new Set(told.map(({ after }) => after.id));
+): Change<T>[] {
+  const known = new Set(changed.map(({ after }) => after.id));
   return [
-    ...told,
+    ...changed,
     ...(kept ?? []).filter(({ id }) => !known.has(id)).map((record) => ({ before: record, after: record })),
   ];
 }
 
-function post(page: Page, entries: Entries): void {
-  if (isLive(page.contract.before))
-    postState(page.contract.before, { state: stateOf(page, 'before'), entries, sign: -1 });
-  if (isLive(page.contract.after)) postState(page.contract.after, { state: stateOf(page, 'after'), entries, sign: 1 });
+function post(changes: CompleteChanges, entries: Entries): void {
+  if (isLive(changes.contract.before))
+    postState(changes.contract.before, { state: stateOf(changes, 'before'), entries, sign: -1 });
+  if (isLive(changes.contract.after))
+    postState(changes.contract.after, { state: stateOf(changes, 'after'), entries, sign: 1 });
 }
 
 interface State {
-  readonly lines: readonly BookedLine[];
-  readonly receipts: readonly BookedReceipt[];
-  readonly invoices: readonly BookedInvoice[];
+  readonly lines: readonly RollupLine[];
+  readonly receipts: readonly RollupReceipt[];
+  readonly invoices: readonly RollupInvoice[];
 }
 
-function stateOf(page: Page, side: 'before' | 'after'): State {
-  const of = <T>(spansOf: readonly Span<T>[]): T[] =>
-    spansOf.map((span) => span[side]).filter((record) => record !== null);
-  const lines = of(page.lines).filter(isLive);
+function stateOf(changes: CompleteChanges, side: 'before' | 'after'): State {
+  const of = <T>(list: readonly Change<T>[]): T[] =>
+    list.map((change) => change[side]).filter((record) => record !== null);
+  const lines = of(changes.lines).filter(isLive);
   const live = new Set(lines.map(({ id }) => id));
   return {
     lines,
-    receipts: of(page.receipts).filter(({ lineId }) => live.has(lineId)),
-    invoices: of(page.invoices).filter(isLive),
+    receipts: of(changes.receipts).filter(({ lineId }) => live.has(lineId)),
+    invoices: of(changes.invoices).filter(isLive),
   };
 }
 
 function postState(
-  contract: BookedContract,
+  contract: RollupContract,
   {
     state: { lines, receipts, invoices },
     entries,

@@ -3,10 +3,10 @@ import { contracts as allContracts } from '../tables/contracts.js';
 import { invoices } from '../tables/invoices.js';
 import { lines as allLines } from '../tables/payment-lines.js';
 import { receipts as allReceipts } from '../tables/receipts.js';
-import type { BookedContract, BookedInvoice, BookedLine, BookedReceipt } from '../domain/analytics/rollups.js';
+import type { RollupContract, RollupInvoice, RollupLine, RollupReceipt } from '../domain/analytics/rollups.js';
 import { isOneOf } from '../../base/database/fragments.js';
 
-/** What the rollups are made of, as it is kept, by the contract that it belongs to. Of no ids nothing is asked. */
+/** Reads the stored records that rollups are computed from, grouped by contract. An empty list of ids runs no query. */
 export class RollupReader {
   constructor(
     private readonly tx: Transaction,
@@ -14,13 +14,13 @@ export class RollupReader {
   ) {}
 
   /** Contracts, deleted ones included. */
-  async contracts(ids: readonly string[]): Promise<Map<string, BookedContract>> {
+  async contracts(ids: readonly string[]): Promise<Map<string, RollupContract>> {
     const found = await this.all(`SELECT ${contracts.columnNames} FROM contracts WHERE tenant_id = ?`, 'id', ids);
     return new Map(found.map((row) => contracts.decode(row)).map((contract) => [contract.id, contract]));
   }
 
   /** Live lines. */
-  async lines(contractIds: readonly string[]): Promise<Map<string, BookedLine[]>> {
+  async lines(contractIds: readonly string[]): Promise<Map<string, RollupLine[]>> {
     const found = await this.all(
       `SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND deleted_at IS NULL`,
       'contract_id',
@@ -29,8 +29,11 @@ export class RollupReader {
     return byContract(found.map((row) => lines.decode(row)));
   }
 
-  /** Receipts, of removed lines too. They are found through the lines, on whose ids they have an index. */
-  async receipts(contractIds: readonly string[]): Promise<Map<string, BookedReceipt[]>> {
+  /**
+   * Receipts, including those of deleted lines. They are found through the lines, because their index is on the line
+   * id.
+   */
+  async receipts(contractIds: readonly string[]): Promise<Map<string, RollupReceipt[]>> {
     const found = await this.all(
       `SELECT ${receipts.columnNames} FROM payment_lines JOIN receipts ON receipts.tenant_id = payment_lines.tenant_id AND receipts.line_id = payment_lines.id WHERE payment_lines.tenant_id = ?`,
       'payment_lines.contract_id',
@@ -40,7 +43,7 @@ export class RollupReader {
   }
 
   /** Live invoice records. */
-  async invoices(contractIds: readonly string[]): Promise<Map<string, BookedInvoice[]>> {
+  async invoices(contractIds: readonly string[]): Promise<Map<string, RollupInvoice[]>> {
     const found = await this.all(
       `SELECT ${invoices.columnNames} FROM invoices WHERE tenant_id = ? AND deleted_at IS NULL`,
       'contract_id',
@@ -56,7 +59,7 @@ export class RollupReader {
   }
 }
 
-/** Of the tables only what counts. */
+/** Only the columns that rollups are computed from. */
 const contracts = allContracts.only(
   'id',
   'subjectId',

@@ -2,14 +2,14 @@ import type { Transaction } from '../../base/database/database.js';
 import type { Entries } from '../domain/analytics/rollups.js';
 import { DAY_COLUMNS, DAY_KEYS, GROUP_COLUMNS, GROUP_KEYS, PLAN_COLUMNS, type Entry } from '../tables/rollups.js';
 
-/** Rows whose figures have all come to nothing stay: there are as many as there are keys. */
+/** Rows whose figures have all become zero are kept; their number is bounded by the number of keys. */
 const DAYS = rollup({ table: 'receivable_days', keys: DAY_KEYS, columns: DAY_COLUMNS, first: PLAN_COLUMNS });
 const GROUPS = rollup({ table: 'contract_groups', keys: GROUP_KEYS, columns: GROUP_COLUMNS, first: GROUP_COLUMNS });
 
 /**
- * PostgreSQL makes writers of one row wait for each other's commit, and everybody writes to today: so there each key is
- * spread over a few rows, of which a transaction takes one throughout. They are read together, so they are few. SQLite
- * has one writer anyway.
+ * On PostgreSQL writers of one row wait for each other's commit, and most writes change today's row. There each key is
+ * spread over a few rows, and a transaction uses the same slot for all of them. Readers add up all slots, so there are
+ * few. SQLite has one writer anyway.
  */
 const SLOTS = 4;
 
@@ -20,8 +20,8 @@ export async function writeEntries(tx: Transaction, tenantId: string, entries: E
 }
 
 /**
- * Rows that are written in one statement, where each costs a round trip; sizes are few, so that statements stay few.
- * SQLite takes one at a time in less.
+ * Rows per statement. PostgreSQL has a round trip per statement; few sizes keep the number of distinct statements
+ * small. On SQLite single rows are faster.
  */
 const SIZES = { postgres: [64, 16, 8, 4, 2, 1], sqlite: [1] } as const;
 
@@ -29,7 +29,7 @@ interface Rollup<C extends string> {
   readonly table: string;
   readonly keys: readonly string[];
   readonly columns: readonly C[];
-  /** Those that are written alone when no other moves. */
+  /** The columns that are written alone when no others change. */
   readonly first: readonly C[];
 }
 

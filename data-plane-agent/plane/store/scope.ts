@@ -3,8 +3,8 @@ import { allOf, fragment, isOneOf, type Fragment } from '../../base/database/fra
 import type { Call } from '../contract/call.js';
 
 /**
- * Where every query over contracts begins: the tenant, the caller's subject companies and, where the caller sees only
- * contracts of which he is owner or superior, that. `alias` names the contracts in the query.
+ * The start of every query over contracts: the tenant, the caller's subject companies and, for callers limited to
+ * contracts that they own or supervise, that condition. `alias` names the contracts table in the query.
  */
 export function withinScope(
   call: Pick<Call, 'tenantId' | 'subjectScope' | 'ownerScope'>,

@@ -4,7 +4,7 @@ import { caseFold } from '../domain/search.js';
 import { INDEXED_FROM, grams, searchText } from '../domain/search.js';
 import { fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
 
-/** The fields that `q` looks through. */
+/** The text that `q` searches. */
 const textOf = (row: ContractRow): string =>
   searchText([
     row.archiveCode,
@@ -17,10 +17,7 @@ const textOf = (row: ContractRow): string =>
     row.remark,
   ]);
 
-/**
- * Keeps the searched text of a contract, and the index over it, in step with the contract. `before` spares an unchanged
- * text.
- */
+/** Updates the search text of a contract and the index over it. With `before`, unchanged text is not written. */
 export async function indexText(
   tx: Transaction,
   tenantId: string,
@@ -59,7 +56,7 @@ export const removeText = (tx: Transaction, tenantId: string, contractId: string
 
 export async function removeTexts(tx: Transaction, tenantId: string, contractIds: readonly string[]): Promise<void> {
   const among = isOneOf(tx.dialect, 'contract_id', contractIds);
-  // On PostgreSQL the pieces go with their text.
+  // On PostgreSQL the trigrams are deleted with their text.
   if (tx.dialect === 'sqlite') {
     await tx.run(
       `DELETE FROM contract_search WHERE rowid IN (SELECT doc FROM contract_texts WHERE tenant_id = ? AND ${among.sql})`,
@@ -70,12 +67,12 @@ export async function removeTexts(tx: Transaction, tenantId: string, contractIds
 }
 
 /**
- * The search for contracts whose text contains `q`, in two forms: what matches few texts is fetched through the index
- * of three-character pieces; what matches many is met soon enough by walking the list in its order and looking at each
- * text. Fewer than three characters have no index, and are always looked for in order.
+ * The search for contracts whose text contains `q`, in two forms: few matches are fetched through the trigram index;
+ * many are found by walking the list in its order and checking each text. Terms shorter than three characters have no
+ * index and are always searched in order.
  */
 export class TextSearch {
-  /** From so many matches on, the list is walked in its order. */
+  /** From this many matches on, the list is walked in its order. */
   static readonly FEW = 2_000;
 
   private constructor(
@@ -84,18 +81,17 @@ export class TextSearch {
     readonly needle: string,
   ) {}
 
-  /** The search that its transaction makes from now on: another one ends it. */
+  /** Begins a search; at most one may be active in a transaction. */
   static async begin(tx: Transaction, tenantId: string, q: string): Promise<TextSearch> {
     const search = new TextSearch(tx, tenantId, caseFold(q));
-    // The row policy of the pieces reads them from here: PostgreSQL uses an index under a policy for the policy's own
-    // conditions, and for
-    // those of others only where their operator is marked leakproof, which those of arrays are not.
+    // The row policy of the trigrams reads this setting: under a policy PostgreSQL uses an index for the policy's own
+    // conditions, but for other conditions only when their operator is leakproof, which array operators are not.
     if (tx.dialect === 'postgres' && search.isIndexed)
       await tx.get("SELECT set_config('duebook.grams', ?, true)", [arrayLiteral(grams(tenantId, search.needle))]);
     return search;
   }
 
-  /** How many texts match, counted up to `FEW`. */
+  /** The number of matching texts, counted up to `FEW`. */
   async few(): Promise<number> {
     if (!this.isIndexed) return TextSearch.FEW;
     const matching = this.matching();
@@ -108,7 +104,8 @@ export class TextSearch {
 
   byIndex(): Fragment {
     const { sql, values } = this.matching();
-    // The array is made once and taken for short, so that the plan begins with it whatever the statistics say.
+    // PostgreSQL evaluates the array once and estimates it as short, so the plan starts from it regardless of
+    // statistics.
     return fragment(
       this.tx.dialect === 'postgres' ? `contracts.id = ANY(ARRAY(${sql}))` : `contracts.id IN (${sql})`,
       ...values,
@@ -122,7 +119,7 @@ export class TextSearch {
     );
   }
 
-  /** Counts all matches, where nothing else narrows the list: only live contracts have a text. */
+  /** Counts all matches when there is no other filter: only live contracts have a text. */
   total(): Fragment {
     return fragment(
       `SELECT count(*) AS total FROM contract_texts t WHERE t.tenant_id = ? AND ${this.contains} > 0`,
@@ -141,8 +138,8 @@ export class TextSearch {
 
   private matching(): Fragment {
     if (this.tx.dialect === 'postgres') {
-      // Apart from the texts, whose row policy would otherwise reach over the tenant's id and keep the index from being
-      // used.
+      // Materialized separately from the texts, whose row policy would otherwise add a tenant condition that keeps the
+      // index from being used.
       return fragment(
         `WITH hits AS MATERIALIZED (SELECT g.contract_id FROM contract_grams g WHERE g.tenant_id = ?)
          SELECT t.contract_id FROM hits JOIN contract_texts t ON t.contract_id = hits.contract_id WHERE t.tenant_id = ? AND ${this.contains} > 0`,
@@ -161,7 +158,7 @@ export class TextSearch {
 
 const arrayLiteral = (numbers: readonly number[]): string => `{${numbers.join(',')}}`;
 
-/** SQLite has one writer at a time, so the next number is free until this transaction ends. */
+/** SQLite has one writer at a time, so the number stays free until this transaction ends. */
 async function nextDoc(tx: Transaction): Promise<number> {
   const row = await tx.get('SELECT coalesce(max(doc), 0) + 1 AS doc FROM contract_texts');
   return Number(row?.['doc']);

@@ -33,10 +33,7 @@ import { UploadStore } from './uploads.js';
 import { ViewStore } from './views.js';
 import { WorkflowEventStore } from './workflow-events.js';
 
-/**
- * The repositories, made from one transaction for one caller: none can be had without a tenant, and none outlives its
- * transaction.
- */
+/** The repositories of one transaction and one caller: none can be used without a tenant or after its transaction. */
 export interface Store {
   readonly contracts: ContractStore;
   readonly contractList: ContractList;
@@ -66,7 +63,7 @@ export interface Store {
   readonly dueWork: DueWorkStore;
 }
 
-/** What the repositories need; `totals` outlives the transaction, one for a database. */
+/** Dependencies of the repositories. `totals` outlives the transaction; there is one per database. */
 export interface StoreParts {
   readonly tx: Transaction;
   readonly call: Call;

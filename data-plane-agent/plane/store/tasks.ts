@@ -9,14 +9,14 @@ import { ofContract, type ChangeRecorder } from './change-recorder.js';
 import { isOneOf } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 
-/** An open task in somebody's hands, with the subject company of its contract. */
+/** An open task that is assigned to a member, with the subject company of its contract. */
 export interface HeldTask {
   readonly id: string;
   readonly contractId: string;
   readonly subjectId: string;
 }
 
-/** Fulfillment tasks. They are reached through their contract, whose scope is theirs: callers have found it already. */
+/** Fulfillment tasks. They have the scope of their contract, which callers must have found before. */
 export class TaskStore {
   constructor(
     private readonly tx: Transaction,
@@ -24,22 +24,22 @@ export class TaskStore {
     private readonly recorder: ChangeRecorder,
   ) {}
 
-  /** The live tasks of a contract, in the order in which they were entered. */
+  /** The live tasks of a contract in the order of their creation. */
   async ofContract(contractId: string): Promise<TaskRow[]> {
     return this.rows('contract_id = ? AND deleted_at IS NULL ORDER BY created_at, id', contractId);
   }
 
   async insert(row: TaskRow): Promise<void> {
     await tasks.insert(this.tx, this.call.tenantId, [row]);
-    this.told(null, row);
+    this.recordChange(null, row);
   }
 
   async update(before: TaskRow, after: TaskRow): Promise<void> {
     await tasks.update(this.tx, this.call.tenantId, { id: before.id, before, after });
-    this.told(before, after);
+    this.recordChange(before, after);
   }
 
-  /** The tasks go with their contracts. */
+  /** Soft-deletes the tasks of contracts that are deleted. */
   async removeWithContracts(contractIds: readonly string[], now: number): Promise<void> {
     const among = isOneOf(this.tx.dialect, 'contract_id', contractIds);
     const live = await this.rows(
@@ -51,23 +51,27 @@ export class TaskStore {
       `UPDATE fulfillment_tasks SET deleted_at = ?, updated_at = ? WHERE tenant_id = ? AND ${among.sql} AND deleted_at IS NULL`,
       [now, now, this.call.tenantId, ...among.values],
     );
-    for (const row of live) this.told(row, { ...row, deletedAt: now, updatedAt: now });
+    for (const row of live) this.recordChange(row, { ...row, deletedAt: now, updatedAt: now });
   }
 
-  /** The tasks that went with their contract come back with it. */
+  /** Restores the tasks that were deleted with their contract. */
   async restoreWithContract(contractId: string, deletedAt: number): Promise<void> {
-    const gone = await this.rows('contract_id = ? AND deleted_at = ? ORDER BY created_at, id', contractId, deletedAt);
-    if (gone.length === 0) return;
+    const deleted = await this.rows(
+      'contract_id = ? AND deleted_at = ? ORDER BY created_at, id',
+      contractId,
+      deletedAt,
+    );
+    if (deleted.length === 0) return;
     await this.tx.run(
       'UPDATE fulfillment_tasks SET deleted_at = NULL WHERE tenant_id = ? AND contract_id = ? AND deleted_at = ?',
       [this.call.tenantId, contractId, deletedAt],
     );
-    for (const row of gone) this.told(row, { ...row, deletedAt: null });
+    for (const row of deleted) this.recordChange(row, { ...row, deletedAt: null });
   }
 
   /**
-   * Contracts with a task that fell due before this day and is not marked overdue yet, longest due first; at most
-   * `limit`.
+   * Ids of contracts with a task that was due before this day and is not marked overdue yet, the longest overdue first;
+   * at most `limit`.
    */
   async contractsFallenDue(today: Day, limit: number): Promise<string[]> {
     const rows = await this.tx.all(
@@ -110,10 +114,10 @@ export class TaskStore {
     return rows.map((row) => String(row['subject_id']));
   }
 
-  /** A member's open tasks; their contracts are held until the transaction ends. */
+  /** A member's open tasks. Their contracts are locked until the transaction ends. */
   async heldBy(memberId: string): Promise<HeldTask[]> {
     if (!isId(memberId)) return [];
-    // Whoever changes a task holds its contract first, so it is enough to hold those, in the order of their ids.
+    // A change of a task locks its contract first, so it is enough to lock those, ordered by id.
     const lock = this.tx.dialect === 'postgres' ? ' FOR UPDATE OF contracts' : '';
     const rows = await this.tx.all(
       `SELECT fulfillment_tasks.id, fulfillment_tasks.contract_id, contracts.subject_id FROM fulfillment_tasks ${WITH_CONTRACT}
@@ -128,8 +132,8 @@ export class TaskStore {
   }
 
   /**
-   * Gives tasks that were just `heldBy` a member to another one. The versions of their contracts move, but for those
-   * that have `moved` already.
+   * Reassigns tasks returned by `heldBy`. The versions of their contracts are incremented, except for those in `moved`,
+   * which were incremented already.
    */
   async assign(
     held: readonly HeldTask[],
@@ -187,14 +191,16 @@ export class TaskStore {
     return found.map((row) => tasks.decode(row));
   }
 
-  private told(before: TaskRow | null, after: TaskRow): void {
+  private recordChange(before: TaskRow | null, after: TaskRow): void {
     if (after.dueDate !== null && canFallDue(after))
       this.recorder.due.at('tasks', firstOverdueLook(after.dueDate, this.call));
     this.recorder.record({ table: tasks, id: after.id, root: ofContract(after.contractId), before, after });
   }
 }
 
-/** A task goes with its contract, so a live task has a live one. The texts are those of the index's own condition. */
+/**
+ * A task is deleted with its contract, so a live task has a live contract. The texts must equal the index's condition.
+ */
 const OPEN = "deleted_at IS NULL AND owner_id IS NOT NULL AND status NOT IN ('completed', 'accepted', 'canceled')";
 const OPEN_HERE =
   "fulfillment_tasks.deleted_at IS NULL AND fulfillment_tasks.owner_id IS NOT NULL AND fulfillment_tasks.status NOT IN ('completed', 'accepted', 'canceled')";

@@ -4,21 +4,21 @@ import type { PagePosition } from './contract-order.js';
 import { dataVersion } from './data-version.js';
 import type { Fragment } from '../../base/database/fragments.js';
 
-/** Totals, and lists with remembered places, that one process keeps: an entry is a few hundred bytes. */
+/** How many totals a process caches; a tenth as many lists of positions. An entry takes a few hundred bytes. */
 const KEPT = 10_000;
-/** Places that are remembered of one list. */
+/** Cached positions per list. */
 const PLACES = 100;
 
-/** Where the pages of one list begin, by their offset. */
+/** The positions at which pages of a list begin, by offset. */
 export interface Places {
   at(offset: number): PagePosition | undefined;
   keep(offset: number, place: PagePosition | undefined): void;
 }
 
 /**
- * Exact totals, counted once for each state of a tenant's data. Each write moves the tenant's data version in its own
- * transaction, and the version is read in the snapshot that is counted, so that a kept total holds on every replica and
- * in every transaction. One for a database, whoever reads it.
+ * Exact totals, counted once per data version of a tenant. Each write increments the version in its own transaction,
+ * and the version is read in the same snapshot as the count, so a cached total is valid on every replica and in every
+ * transaction. There is one instance per database, shared by all readers.
  */
 export class Totals {
   private readonly totals = new LRUCache<string, { readonly version: number; readonly total: number }>({ max: KEPT });
@@ -28,16 +28,16 @@ export class Totals {
   >({ max: KEPT / 10 });
 
   /**
-   * The total of what `where` selects, from `count` when it is not known for the snapshot of `tx`. `subject` tells
-   * apart what is counted (`contracts`, `payments`); the values of `where` must hold all that the result depends on,
-   * the day and the scopes among them.
+   * The total of the rows that `where` selects; calls `count` when it is not cached for the snapshot of `tx`. `subject`
+   * names what is counted (`contracts`, `payments`). The values of `where` must include everything that the result
+   * depends on, such as the day and the scopes.
    */
   async total(
     tx: Transaction,
     { tenantId, subject, where }: { readonly tenantId: string; readonly subject: string; readonly where: Fragment },
     count: () => Promise<number>,
   ): Promise<number> {
-    if (tx.writes > 0) return count(); // what this transaction changed has no version yet
+    if (tx.writes > 0) return count(); // uncommitted changes of this transaction have no version yet
     const key = JSON.stringify([tenantId, subject, where.sql, where.values]);
     const version = await dataVersion(tx, tenantId);
     const kept = this.totals.get(key);
@@ -47,7 +47,7 @@ export class Totals {
     return total;
   }
 
-  /** Where pages of a list begin in the state of the data that `tx` sees, as far as somebody has been there. */
+  /** The cached positions of a list in the data version that `tx` sees. */
   async places(
     tx: Transaction,
     tenantId: string,

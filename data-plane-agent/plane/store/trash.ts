@@ -12,7 +12,7 @@ export class TrashStore {
     private readonly call: Call,
   ) {}
 
-  /** Those deleted after an instant (epoch milliseconds), the latest first. */
+  /** Contracts deleted after an instant (epoch milliseconds), latest first. */
   async page(
     after: number,
     { page, pageSize }: { readonly page: number; readonly pageSize: number },

@@ -4,10 +4,10 @@ import { STRAY_MS } from '../domain/files/strays.js';
 import { uploads, type UploadRow } from '../tables/files.js';
 import type { DueMarks } from './due-work.js';
 
-/** In milliseconds, as of any claim: at the beginning, and just after it. */
-const [NEVER_CLAIMED, LONG_OVER] = [0, 1];
+/** Values of `claimed_until` in epoch milliseconds: never claimed, and claimed before but free. */
+const [NEVER_CLAIMED, FREE_AGAIN] = [0, 1];
 
-/** Uploads that are announced and not yet confirmed. */
+/** Uploads that were presigned and are not yet confirmed. */
 export class UploadStore {
   constructor(
     private readonly tx: Transaction,
@@ -16,15 +16,15 @@ export class UploadStore {
   ) {}
 
   /**
-   * Others who announce uploads of the tenant wait until this transaction has ended, so that what is counted stays
-   * true. SQLite has one writer.
+   * Makes other presign requests of the tenant wait until this transaction ends, so that counts stay correct. SQLite
+   * has one writer.
    */
   async hold(): Promise<void> {
     if (this.tx.dialect === 'postgres')
       await this.tx.get('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`${this.call.tenantId}/file_uploads`]);
   }
 
-  /** Of those whose URL is still good: how many, and when the first of them ends. */
+  /** The number of uploads whose URL is still valid, and when the first of them expires (epoch milliseconds). */
   async open(now: number): Promise<{ readonly count: number; readonly firstEndsAt: number }> {
     const row = await this.tx.get(
       'SELECT count(*) AS n, coalesce(min(expires_at), 0) AS ends FROM file_uploads WHERE tenant_id = ? AND expires_at > ?',
@@ -43,11 +43,12 @@ export class UploadStore {
 
   async insert(row: UploadRow): Promise<void> {
     await uploads.insert(this.tx, this.call.tenantId, [row]);
-    // Confirmed or not: what is put to its URL until then is to be found.
+    // Objects may be put to the URL until it expires, whether the upload is confirmed or not, and must be found
+    // afterwards.
     for (const kind of ['file-sweep', 'file-orphans'] as const) this.due.at(kind, row.expiresAt + STRAY_MS);
   }
 
-  /** Whether the upload is this caller's alone until then. */
+  /** Claims the upload until `until`; returns whether the caller now has it. */
   async claim(id: string, now: number, until: number): Promise<boolean> {
     return (
       (await this.tx.run(
@@ -57,7 +58,7 @@ export class UploadStore {
     );
   }
 
-  /** Whether it was held until the first instant, and is until the second one now. */
+  /** Extends a claim that ends at `until` to `next`; returns whether the caller still had it. */
   async renew(id: string, until: number, next: number): Promise<boolean> {
     return (
       (await this.tx.run(
@@ -67,15 +68,15 @@ export class UploadStore {
     );
   }
 
-  /** `isClean`: nobody else has claimed it before. */
+  /** Releases a claim. `isClean`: no other request has claimed the upload before. */
   async release(id: string, until: number, { isClean }: { readonly isClean: boolean }): Promise<void> {
     await this.tx.run(
       'UPDATE file_uploads SET claimed_until = ? WHERE tenant_id = ? AND id = ? AND claimed_until = ?',
-      [isClean ? NEVER_CLAIMED : LONG_OVER, this.call.tenantId, id, until],
+      [isClean ? NEVER_CLAIMED : FREE_AGAIN, this.call.tenantId, id, until],
     );
   }
 
-  /** Ends an upload with the claim that was made on it; not when another has claimed it since. */
+  /** Deletes a claimed upload; returns `false` when another request has claimed it since. */
   async finish(id: string, until: number): Promise<boolean> {
     return (
       (await this.tx.run('DELETE FROM file_uploads WHERE tenant_id = ? AND id = ? AND claimed_until = ?', [
@@ -90,7 +91,7 @@ export class UploadStore {
     await this.tx.run('DELETE FROM file_uploads WHERE tenant_id = ? AND id = ?', [this.call.tenantId, id]);
   }
 
-  /** Announced before an instant, the oldest first. */
+  /** Uploads presigned before an instant, oldest first. */
   async announcedBefore(at: number, limit: number): Promise<UploadRow[]> {
     const rows = await this.tx.all(
       `SELECT ${uploads.columnNames} FROM file_uploads WHERE tenant_id = ? AND created_at < ? ORDER BY created_at LIMIT ?`,

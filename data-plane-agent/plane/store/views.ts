@@ -6,8 +6,8 @@ import { savedViews, type SavedViewRow } from '../tables/views.js';
 import type { ChangeRecorder } from './change-recorder.js';
 
 /**
- * Saved views. What the caller reads are his own personal ones and the team's; those of others only leave with their
- * member.
+ * Saved views. Callers read their own personal views and the team's; views of other members are read only for a
+ * handover.
  */
 export class ViewStore {
   constructor(
@@ -16,7 +16,7 @@ export class ViewStore {
     private readonly recorder: ChangeRecorder,
   ) {}
 
-  /** Personal ones first, then the team's, each by name. */
+  /** Personal views first, then the team's, each ordered by name. */
   async seen(): Promise<SavedViewRow[]> {
     const rows = await this.tx.all(
       `SELECT ${savedViews.columnNames} FROM saved_views WHERE tenant_id = ? AND (scope = 'team' OR owner_id = ?) ORDER BY scope, name, id`,
@@ -25,7 +25,7 @@ export class ViewStore {
     return rows.map((row) => savedViews.decode(row));
   }
 
-  /** Held until the transaction ends. */
+  /** Locks the view until the transaction ends. */
   async find(id: string): Promise<SavedViewRow | undefined> {
     if (!isId(id)) return undefined;
     const lock = this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
@@ -36,7 +36,7 @@ export class ViewStore {
     return row && savedViews.decode(row);
   }
 
-  /** Whether a view beside `except` has the name among the team's views, or among the personal ones of that owner. */
+  /** Whether a view other than `except` has the name, among the team's views or among the owner's personal ones. */
   async isTaken(
     { scope, ownerId, nameKey }: Pick<SavedViewRow, 'scope' | 'ownerId' | 'nameKey'>,
     except: string | null = null,
@@ -54,7 +54,7 @@ export class ViewStore {
     return row !== undefined && row['id'] !== except;
   }
 
-  /** How many views the team has, or the member has of his own; of a team view the member is who looks after it. */
+  /** How many views the team has, or how many the member owns in this scope; the owner of a team view maintains it. */
   async count(scope: ViewScope, ownerId: string | null): Promise<number> {
     if (ownerId !== null && !isId(ownerId)) return 0;
     const whose = ownerId === null ? '' : ' AND owner_id = ?';
@@ -67,8 +67,8 @@ export class ViewStore {
   }
 
   /**
-   * All of a member's views of one scope: for whoever hands them over. `held`: until the transaction ends, so that two
-   * handovers come one after the other.
+   * All of a member's views of one scope, for a handover. `held` locks them until the transaction ends, so that two
+   * handovers run one after the other.
    */
   async ofMember(
     scope: ViewScope,
@@ -84,7 +84,7 @@ export class ViewStore {
     return rows.map((row) => savedViews.decode(row));
   }
 
-  /** The latest few of a member's views, by name alone. */
+  /** The ids and names of a member's latest views. */
   async samples(scope: ViewScope, memberId: string, limit: number): Promise<{ id: string; name: string }[]> {
     if (!isId(memberId)) return [];
     const rows = await this.tx.all(
@@ -94,7 +94,7 @@ export class ViewStore {
     return rows.map((row) => ({ id: String(row['id']), name: String(row['name']) }));
   }
 
-  /** When the view of this id was made, whosever it is; `undefined` when there is none. */
+  /** When a view was created (epoch milliseconds), whoever owns it; `undefined` when there is none. */
   async madeAt(id: string): Promise<number | undefined> {
     const row = await this.tx.get('SELECT created_at FROM saved_views WHERE tenant_id = ? AND id = ?', [
       this.call.tenantId,
@@ -105,20 +105,20 @@ export class ViewStore {
 
   async insert(row: SavedViewRow): Promise<void> {
     await savedViews.insert(this.tx, this.call.tenantId, [row]);
-    this.told(row.id, null, row);
+    this.recordChange(row.id, null, row);
   }
 
   async update(before: SavedViewRow, after: SavedViewRow): Promise<void> {
     await savedViews.update(this.tx, this.call.tenantId, { id: before.id, before, after });
-    this.told(before.id, before, after);
+    this.recordChange(before.id, before, after);
   }
 
   async remove(row: SavedViewRow): Promise<void> {
     await this.tx.run('DELETE FROM saved_views WHERE tenant_id = ? AND id = ?', [this.call.tenantId, row.id]);
-    this.told(row.id, row, null);
+    this.recordChange(row.id, row, null);
   }
 
-  private told(id: string, before: SavedViewRow | null, after: SavedViewRow | null): void {
+  private recordChange(id: string, before: SavedViewRow | null, after: SavedViewRow | null): void {
     this.recorder.record({ table: savedViews, id, before, after });
   }
 }

@@ -10,7 +10,7 @@ export type NewEvent = Omit<WorkflowEventRow, 'id' | 'actorId' | 'actorName' | '
   readonly source?: WorkflowEventSource;
 };
 
-/** The trails of contracts: stage and lock changes, and moves that were refused. */
+/** The workflow history of contracts: stage and lock changes, and refused moves. */
 export class WorkflowEventStore {
   private readonly clock: Clock;
   private readonly recorder: ChangeRecorder;
@@ -24,9 +24,7 @@ export class WorkflowEventStore {
     this.recorder = recorder;
   }
 
-  /**
-   * Adds to a contract's trail, which is never changed afterwards. The source is the caller's kind unless it is given.
-   */
+  /** Adds an event to a contract's history; events are never changed. The source defaults to the caller's kind. */
   async record({ source, ...event }: NewEvent): Promise<WorkflowEventRow> {
     const { actor } = this.call;
     const row: WorkflowEventRow = {
@@ -39,7 +37,7 @@ export class WorkflowEventStore {
       createdAt: this.clock.now(),
     };
     await workflowEvents.insert(this.tx, this.call.tenantId, [row]);
-    // A contract that is entered says all of this itself.
+    // The creation of a contract is audited with the contract itself.
     if (row.kind !== 'created')
       this.recorder.record({
         table: workflowEvents,
@@ -51,7 +49,7 @@ export class WorkflowEventStore {
     return row;
   }
 
-  /** The latest of a contract that the caller has already found, newest first. */
+  /** The latest events of a contract that the caller has already found, newest first. */
   async ofContract(contractId: string, limit: number): Promise<WorkflowEventRow[]> {
     const rows = await this.tx.all(
       `SELECT ${workflowEvents.columnNames} FROM workflow_events WHERE tenant_id = ? AND contract_id = ? ORDER BY id DESC LIMIT ?`,
@@ -60,7 +58,7 @@ export class WorkflowEventStore {
     return rows.map((row) => workflowEvents.decode(row));
   }
 
-  /** How many moves of this contract the caller was refused since an instant. */
+  /** How many moves of this contract by the caller were refused since an instant. */
   async denialsSince(contractId: string, since: number): Promise<number> {
     const row = await this.tx.get(
       "SELECT count(*) AS n FROM workflow_events WHERE tenant_id = ? AND contract_id = ? AND kind = 'transition_denied' AND actor_id = ? AND created_at > ?",
@@ -69,7 +67,7 @@ export class WorkflowEventStore {
     return Number(row?.['n'] ?? 0);
   }
 
-  /** Who made a contract's last move; `null` when it was never moved, or by a job. */
+  /** The id of the user who last moved a contract; `null` when it was never moved, or was moved by a job. */
   async lastMoverOf(contractId: string): Promise<string | null> {
     const row = await this.tx.get(
       "SELECT actor_id FROM workflow_events WHERE tenant_id = ? AND contract_id = ? AND kind = 'stage_changed' ORDER BY id DESC LIMIT 1",

@@ -8,7 +8,7 @@ import type { ContractRow } from '../../tables/contracts.js';
 /**
  * What the rollups are made of: of a contract, of a line, of a change of what was received, and of an invoice record.
  */
-export type BookedContract = Pick<
+export type RollupContract = Pick<
   ContractRow,
   | 'id'
   | 'subjectId'
@@ -24,7 +24,7 @@ export type BookedContract = Pick<
   | 'otherCurrencyLines'
   | 'deletedAt'
 >;
-export type BookedLine = Pick<
+export type RollupLine = Pick<
   LineRow,
   | 'id'
   | 'contractId'
@@ -41,11 +41,11 @@ export type BookedLine = Pick<
   | 'invoiceRecords'
   | 'deletedAt'
 >;
-export type BookedReceipt = Pick<
+export type RollupReceipt = Pick<
   ReceiptRow,
   'id' | 'contractId' | 'lineId' | 'deltaMinor' | 'currencyCode' | 'receivedDate'
 >;
-export type BookedInvoice = Pick<
+export type RollupInvoice = Pick<
   InvoiceRow,
   'id' | 'contractId' | 'currencyCode' | 'invoiceDate' | 'status' | 'amountMinor' | 'deletedAt'
 >;
@@ -59,7 +59,7 @@ export class Entries {
   private readonly holders = new Map<string, Holder>();
   private readonly byGroup: Rows<GroupColumn> = new Map();
 
-  contract(contract: BookedContract, sign: Sign): void {
+  contract(contract: RollupContract, sign: Sign): void {
     const { totalMinor, outstandingMinor } = contract;
     this.group(contract, {
       currencyCode: contract.currencyCode,
@@ -74,7 +74,7 @@ export class Entries {
     });
   }
 
-  line(contract: BookedContract, line: BookedLine, sign: Sign): void {
+  line(contract: RollupContract, line: RollupLine, sign: Sign): void {
     this.day(contract, { currencyCode: line.currencyCode, day: line.dueDate, figures: lineFigures(line), sign });
     // Where invoice records name the line, they are what is invoiced on it.
     if (line.invoiceRecords === 0 && line.invoicedMinor !== 0)
@@ -92,7 +92,7 @@ export class Entries {
       });
   }
 
-  receipt(contract: BookedContract, receipt: BookedReceipt, sign: Sign): void {
+  receipt(contract: RollupContract, receipt: RollupReceipt, sign: Sign): void {
     if (receipt.receivedDate !== null)
       this.day(contract, {
         currencyCode: receipt.currencyCode,
@@ -102,7 +102,7 @@ export class Entries {
       });
   }
 
-  invoice(contract: BookedContract, invoice: BookedInvoice, sign: Sign): void {
+  invoice(contract: RollupContract, invoice: RollupInvoice, sign: Sign): void {
     const { status, amountMinor, invoiceDate, currencyCode } = invoice;
     if (invoiceDate === null || (status !== 'issued' && status !== 'red_letter')) return;
     this.day(contract, {
@@ -137,7 +137,7 @@ export class Entries {
   }
 
   private day(
-    { subjectId, ownerId, ownerSuperiorId }: BookedContract,
+    { subjectId, ownerId, ownerSuperiorId }: RollupContract,
     {
       currencyCode,
       day,
@@ -160,7 +160,7 @@ export class Entries {
   }
 
   private group(
-    { subjectId, ownerId, ownerSuperiorId, type, status, stageCategory, paymentStatus }: BookedContract,
+    { subjectId, ownerId, ownerSuperiorId, type, status, stageCategory, paymentStatus }: RollupContract,
     {
       currencyCode,
       figures,
@@ -191,14 +191,14 @@ export const isLive = <T extends { readonly deletedAt: number | null }>(row: T |
   row !== null && row.deletedAt === null;
 
 /** Whether all that belongs to the contract moves to other rows with it. */
-export const movesDays = (before: BookedContract, after: BookedContract): boolean =>
+export const movesDays = (before: RollupContract, after: RollupContract): boolean =>
   before.subjectId !== after.subjectId ||
   before.ownerId !== after.ownerId ||
   before.ownerSuperiorId !== after.ownerSuperiorId ||
   isLive(before) !== isLive(after);
 
 /** Whether its lines in other currencies, which stand in groups of their own, move with it. */
-export const movesGroups = (before: BookedContract, after: BookedContract): boolean =>
+export const movesGroups = (before: RollupContract, after: RollupContract): boolean =>
   before.otherCurrencyLines + after.otherCurrencyLines > 0 &&
   (before.currencyCode !== after.currencyCode ||
     before.type !== after.type ||
@@ -206,7 +206,7 @@ export const movesGroups = (before: BookedContract, after: BookedContract): bool
     before.stageCategory !== after.stageCategory ||
     before.paymentStatus !== after.paymentStatus);
 
-function lineFigures(line: BookedLine): Figures<DayColumn> {
+function lineFigures(line: RollupLine): Figures<DayColumn> {
   const { amountMinor, receivedMinor, outstandingMinor, uninvoicedMinor, reconciliationStatus } = line;
   const isPaid = receivedMinor >= amountMinor;
   const settled = isPaid ? amountMinor : 0;
@@ -244,7 +244,7 @@ const invoiceFigures = (minor: number): Figures<DayColumn> => ({
 /**
  * Days from due date to the day on which the rest came, × amount. Money that came early, or on the day, is not late.
  */
-function lateness({ dueDate, receivedDate, amountMinor }: BookedLine): Figures<'late_high' | 'late_low'> {
+function lateness({ dueDate, receivedDate, amountMinor }: RollupLine): Figures<'late_high' | 'late_low'> {
   if (receivedDate === null || receivedDate <= dueDate) return ON_TIME;
   const weight = BigInt(daysBetween(dueDate, receivedDate)) * BigInt(amountMinor); // may pass 2^63
   return { late_high: Number(weight / BigInt(PART)), late_low: Number(weight % BigInt(PART)) };
