@@ -176,7 +176,7 @@ describe('changing a contract', () => {
       const enter = (length: number) =>
         seller.updateContract({ contractId: made.id, changes: { dynamicFields: { [mine]: 'x'.repeat(length) } } });
       const problem =
-        'must have at most 1 KB on this contract: of the 256 KB that custom values may take, those of fields that you do not see take the rest';
+        'must have at most 1 KB on this contract: values of fields that you cannot see take up the rest of the 256 KB';
       expect(await failureOf(enter(9_000))).to.deep.equal({
         code: 'INVALID_INPUT',
         details: { issues: [{ path: 'dynamicFields', problem }] },

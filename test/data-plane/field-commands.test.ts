@@ -235,11 +235,11 @@ describe('commands about custom fields', () => {
       await fieldCommand(t, 'MoveField', { fieldId: c.id, order: 4 });
       expect(await t.plane.listFields({})).to.deep.equal(before);
       expect(await issuesOf(fieldCommand(t, 'MoveField', { fieldId: c.id }))).to.deep.equal([
-        'payload must say where to: by order, beforeFieldId, afterFieldId or section',
+        'payload must contain order, beforeFieldId, afterFieldId or section',
       ]);
       expect(
         await issuesOf(fieldCommand(t, 'MoveField', { fieldId: c.id, order: 1, afterFieldId: a.id })),
-      ).to.deep.equal(['payload.afterFieldId cannot stand beside order']);
+      ).to.deep.equal(['payload.afterFieldId cannot be combined with order']);
       expect(
         await issuesOf(fieldCommand(t, 'MoveField', { fieldId: c.id, afterFieldId: a.id, section: 'S' })),
       ).to.deep.equal(['payload.section must be the section of afterFieldId, or be left out']);

@@ -232,7 +232,7 @@ forEachServer((server) => {
         refused(
           'payload.beforeFieldId must be a string',
           'payload.fieldId is required',
-          'payload.afterFieldId cannot stand beside order',
+          'payload.afterFieldId cannot be combined with order',
         ),
       );
       expect(await post('/dynamic-fields/commands', { type: 'MoveField', payload: { order: 'first' } })).to.deep.equal(

@@ -3,7 +3,7 @@ import type { FieldRow } from '../../tables/fields.js';
 import { isChoice } from './definition.js';
 import { iso } from '../../../base/instants.js';
 
-/** A definition as it is answered. What it keeps of other types than its own is not shown. */
+/** The API representation of a definition, without options and settings that do not apply to its type. */
 export function fieldAnswer(row: FieldRow): DynamicField {
   return {
     id: row.id,
@@ -30,8 +30,8 @@ export function fieldAnswer(row: FieldRow): DynamicField {
 const isList = (value: unknown): value is readonly string[] => Array.isArray(value);
 
 const NUMERIC = ['precision', 'min', 'max'] as const;
-/** The settings that mean something to a type. */
-const MEANT: Readonly<Partial<Record<FieldType, readonly (keyof FieldSettings)[]>>> = {
+/** The settings that apply to each type. */
+const APPLICABLE: Readonly<Partial<Record<FieldType, readonly (keyof FieldSettings)[]>>> = {
   text: ['maxLength'],
   long_text: ['maxLength'],
   number: [...NUMERIC, 'unit'],
@@ -40,9 +40,9 @@ const MEANT: Readonly<Partial<Record<FieldType, readonly (keyof FieldSettings)[]
 };
 
 export const meansTo = (type: FieldType, setting: keyof FieldSettings): boolean =>
-  MEANT[type]?.includes(setting) ?? false;
+  APPLICABLE[type]?.includes(setting) ?? false;
 
-/** The settings in effect: those that the field's type has. */
+/** The settings in effect: those that apply to the field's type. */
 export function settingsOf({ type, settings }: Pick<FieldRow, 'type' | 'settings'>): FieldSettings {
   const own = <K extends keyof FieldSettings>(key: K): FieldSettings[K] | null =>
     meansTo(type, key) ? (settings[key] ?? null) : null;

@@ -5,13 +5,13 @@ import type { FieldRow } from '../../tables/fields.js';
 import { appliesTo, editableBy, visibleTo, type RoleCode } from './definition.js';
 import { checkedValue, isNothing, type ReadValue } from './values.js';
 
-/** Custom values by field id, as a contract keeps them. */
+/** Custom values of a contract by field id. */
 export type Values = ContractRow['dynamicFields'];
 
 export interface ValueChange {
   /**
-   * What a request says: a key that is given replaces, nothing (`null`, blank, an empty list) clears it, and `null` for
-   * the whole clears all that the caller may write.
+   * The values of a request: a given key replaces the value, an empty value (`null`, blank, an empty list) clears it,
+   * and `null` instead of the whole object clears all values that the caller may write.
    */
   readonly given: Readonly<Record<string, unknown>> | null | undefined;
   readonly present: Values;
@@ -20,8 +20,8 @@ export interface ValueChange {
   readonly roleCode: RoleCode;
   readonly contract: { readonly type: string; readonly typeCode: string | null };
   /**
-   * How a new contract comes in; a present one is changed without. An import brings old books: it may lack what is
-   * required by now, and have options that were removed.
+   * How a new contract is created; `undefined` for an existing one. An import may contain older contracts that lack
+   * values required now, or have options removed since.
    */
   readonly entering?: 'request' | 'import';
 }
@@ -29,17 +29,20 @@ export interface ValueChange {
 export interface ChangedValues {
   readonly values: Values;
   readonly issues: readonly Issue[];
-  /** Fields that the caller sees, may not write, and sent with another value. */
+  /** Fields that the caller may see but not write, and sent with another value. */
   readonly notEditable: readonly string[];
-  /** New ids of members and files, which are to be looked up. */
+  /** New ids of members and files that must be looked up. */
   readonly references: readonly { readonly path: string; readonly type: 'user' | 'file'; readonly id: string }[];
 }
 
 const bytesOf = (values: Values): number => Buffer.byteLength(JSON.stringify(values));
-/** Whether one contract may keep these: as much as one request may carry, for merges could pass it. */
+/**
+ * Whether the values fit into one contract: the limit is that of one request, which repeated changes could otherwise
+ * exceed.
+ */
 export const fits = (values: Values): boolean => bytesOf(values) <= MAX_VALUES_KB * 1024;
 
-/** Custom values as a request leaves them. What the caller cannot see is as if it did not exist, and survives. */
+/** The custom values after a request. Fields that the caller cannot see count as unknown, and their values are kept. */
 export function changedValues(change: ValueChange): ChangedValues {
   const { fields, roleCode, present, entering } = change;
   const seen = new Map(
@@ -59,15 +62,12 @@ export function changedValues(change: ValueChange): ChangedValues {
   return outcome;
 }
 
-/**
- * What others have entered, and the caller does not see, leaves less room: how much is told, or they would not know
- * why.
- */
+/** Values that the caller cannot see also take up space, so the message says how much is left. */
 function tooLarge(values: Values, seen: ReadonlyMap<string, FieldRow>): string {
   const unseen = Object.fromEntries(Object.entries(values).filter(([id]) => !seen.has(id)));
   if (Object.keys(unseen).length === 0) return `must have at most ${MAX_VALUES_KB} KB`;
   const room = Math.max(0, Math.floor(MAX_VALUES_KB - bytesOf(unseen) / 1024));
-  return `must have at most ${room} KB on this contract: of the ${MAX_VALUES_KB} KB that custom values may take, those of fields that you do not see take the rest`;
+  return `must have at most ${room} KB on this contract: values of fields that you cannot see take up the rest of the ${MAX_VALUES_KB} KB`;
 }
 
 interface Outcome {
@@ -85,7 +85,10 @@ const clearing = (present: Values, seen: ReadonlyMap<string, FieldRow>, roleCode
     }),
   );
 
-/** What was read and is sent back is no change, whatever has become of the field, its options or its members since. */
+/**
+ * Applies one sent value. A value sent back unchanged is accepted, even if the field, its options or its members have
+ * changed since.
+ */
 function changeOne(
   field: FieldRow,
   {
@@ -97,11 +100,11 @@ function changeOne(
   const { id } = field;
   const path = `dynamicFields.${id}`;
   const applies = appliesTo(field, contract);
-  // A new contract begins with the default.
+  // A new contract starts with the default value.
   const before = entering === undefined ? present[id] : applies ? field.defaultValue : null;
   const read: ReadValue = isSame(raw, before)
     ? { ok: true, value: raw as FieldValue }
-    : checkedValue(field, raw, { removedOptions: entering === 'import', kept: before }); // equal to a value that is kept
+    : checkedValue(field, raw, { removedOptions: entering === 'import', kept: before }); // equal to a stored value
   if (read.ok && isSame(read.value, before ?? null)) return;
   if (read.ok && read.value === null && entering !== undefined) return;
   if (!editableBy(field, roleCode)) outcome.notEditable.push(id);
@@ -122,8 +125,8 @@ const keep = (outcome: Outcome, id: string, value: unknown): void => {
 };
 
 /**
- * A new contract gets the defaults of the fields that it has, also of those that the caller cannot see, and is asked
- * for the required ones that he may write.
+ * Sets the defaults of a new contract, including those of fields that the caller cannot see, and requires values for
+ * the required fields that the caller may write.
  */
 function fillIn(
   given: Readonly<Record<string, unknown>>,

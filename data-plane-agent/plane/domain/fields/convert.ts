@@ -6,10 +6,10 @@ import { numberIn, plainNumber } from './numbers.js';
 import { dayInFormat, flagIn, localInstantIn, memberById, memberNamed, partsOf } from './texts.js';
 import { checkedValue, labelOf, optionNamed, type ValueType } from './values.js';
 
-/** What a conversion needs to know beside the two definitions. */
+/** What a conversion needs besides the two definitions. */
 export interface ConversionContext {
   readonly timeZone: string;
-  /** As the tenant writes days: `DD/MM/YYYY`. ISO days are read in any case. */
+  /** The tenant's date format, e.g. `DD/MM/YYYY`. ISO dates are always read. */
   readonly dateFormat?: string | undefined;
   readonly members: readonly Member[];
   readonly fileName: (id: string) => string | undefined;
@@ -21,11 +21,11 @@ export interface Conversion {
   readonly context: ConversionContext;
 }
 
-/** Says that a value has no form in the other type that keeps all of it. */
+/** Returned when a value cannot be converted without loss. */
 export const LOST = Symbol('lost');
 
 /**
- * A value in another type, or LOST. For a choice, the labels of `labelsFor` must be among the options of the target.
+ * Converts a value, or returns LOST. For a choice, the labels of `labelsFor` must be among the options of the target.
  */
 export function convert(value: FieldValue, conversion: Conversion): FieldValue | typeof LOST {
   const converted = converters[conversion.to.type](value, conversion);
@@ -35,8 +35,7 @@ export function convert(value: FieldValue, conversion: Conversion): FieldValue |
 }
 
 /**
- * The labels that a value becomes in a choice; LOST where it has none. Values that are options already keep them, and
- * need none.
+ * The labels for a value converted to a choice, or LOST. Values of choices keep their option ids and need no labels.
  */
 export function labelsFor(value: FieldValue, { from, to, context }: Conversion): readonly string[] | typeof LOST {
   const source = from.type;
@@ -73,7 +72,7 @@ const asDay: Converter = (value, conversion) => {
   if (from.type === 'datetime') return localMidnight(String(value as string), context.timeZone) ?? LOST;
   if (!isText(from.type) && from.type !== 'select') return LOST;
   const text = textOf(value, conversion);
-  // A timestamp would lose its time.
+  // Converting a timestamp to a day would lose the time.
   return /[T:]/i.test(text) ? LOST : (dayInFormat(text, context.dateFormat) ?? parseLooseDay(text) ?? LOST);
 };
 
@@ -155,7 +154,7 @@ const isNumeric = (type: FieldType): boolean => type === 'number' || type === 'c
 const listOf = (value: FieldValue): readonly string[] =>
   typeof value === 'string' ? [value] : typeof value === 'object' ? value : [];
 
-/** The local day of an instant at which it begins; another instant has a time that a day would lose. */
+/** The local day that begins at this instant; `undefined` for any other instant, whose time would be lost. */
 function localMidnight(instant: string, timeZone: string): string | undefined {
   const ms = Date.parse(instant);
   const day = todayIn(timeZone, ms);

@@ -4,7 +4,7 @@ import { fits, isSame, type Values } from './changed-values.js';
 import { convert, LOST, type Conversion } from './convert.js';
 import { checkedValue } from './values.js';
 
-/** How long a value's former forms are kept. */
+/** How long former values are kept after a type change, in milliseconds. */
 export const KEPT_MS = 30 * 86_400_000;
 
 export interface Turn extends Conversion {
@@ -19,14 +19,17 @@ export interface Turn extends Conversion {
 export interface Turned {
   readonly outcome: 'none' | 'unchanged' | 'converted' | 'cleared';
   readonly values: Values;
-  /** `null` where nothing is remembered, or no longer. */
+  /** `null` when no former value is kept, or none any more. */
   readonly remembered: FormsRow | null;
 }
 
-/** A contract's value under its field's new type: an untouched one gets the form back that it had under that type. */
+/**
+ * Converts a contract's value to its field's new type. A value not edited since an earlier type change is restored to
+ * what it was under that type.
+ */
 export function turned(turn: Turn): Turned {
   const { fieldId, values, to, remembered } = turn;
-  const present = (values[fieldId] as FieldValue | undefined) ?? null; // definitions decide what is kept
+  const present = (values[fieldId] as FieldValue | undefined) ?? null; // values were checked against their definition when written
   const untouched = remembered !== undefined && isSame(remembered.became, present);
   const former = untouched ? livingForms(remembered.forms, turn.now)[to.type]?.value : undefined;
   const restored = former !== undefined && isFit(former, turn) ? former : undefined;
@@ -47,7 +50,7 @@ function convertedOrNull(present: FieldValue, turn: Turn): FieldValue | null {
   return next !== LOST && fits(withValue(turn.values, turn.fieldId, next)) ? next : null;
 }
 
-/** What the type has no place for any more cannot come back: an option that is gone, a number out of bounds. */
+/** Whether a former value is still valid: an option may have been deleted, or a bound changed. */
 function isFit(former: FieldValue | null, { to, values, fieldId }: Turn): boolean {
   if (former === null) return false;
   const read = checkedValue(to, former, { removedOptions: true });
@@ -65,7 +68,7 @@ function memoryAfter(
   const known = untouched && remembered ? livingForms(remembered.forms, now) : {};
   if (from.type === to.type && isSame(next, present) && !untouched) return null;
   const until = now + KEPT_MS;
-  // What an untouched value was under this type before says more than what is left of it.
+  // The former value of an unedited field is more complete than what its conversion left.
   const forms: Forms = { ...known, [from.type]: { value: known[from.type]?.value ?? present, until } };
   return {
     fieldId,

@@ -11,9 +11,9 @@ export const nameKeyOf = (name: string): string => fold(name);
 export type GivenSettings = Readonly<{ [K in keyof FieldSettings]?: FieldSettings[K] | undefined }> | null | undefined;
 
 /**
- * The settings that a field gets: what is not given stays, `null` clears. An amount without a currency gets the
- * tenant's, so that it does not change its meaning when the tenant's changes. Tells each setting that the type does not
- * have, and bounds that contradict each other.
+ * The settings after a request: settings not given stay, and `null` clears. A currency field without a currency gets
+ * the tenant's, so that it does not change with the tenant's setting. Reports settings that do not apply to the type,
+ * and contradicting bounds.
  */
 export function nextSettings(
   present: FieldRow['settings'],
@@ -26,7 +26,7 @@ export function nextSettings(
   const named = Object.entries(given ?? {}).filter(([, value]) => value !== undefined) as [
     keyof FieldSettings,
     never,
-  ][]; // the schema names its keys
+  ][]; // the schema allows only these keys
   for (const [key, value] of named)
     if (value !== null && !meansTo(type, key)) refuse(key, `must be left out for a field of the type ${type}`);
   const merged: FieldRow['settings'] = { ...present, ...Object.fromEntries(named) };
@@ -55,9 +55,8 @@ export function nextSettings(
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
 /**
- * A code from the Latin letters and digits of a name, with a number behind it where it is taken. A name without any
- * (`合同备注`) gives
- * `field`, `field_2`, …: transliteration would guess.
+ * A unique code made of the Latin letters and digits of a name, with a number added when it is taken. A name without
+ * any (`合同备注`) results in `field`, `field_2`, …, since transliteration would be a guess.
  */
 export function codeFor(name: string, taken: ReadonlySet<string>): string {
   const words = normalCut(name, { max: 1_000, form: 'NFKD' })

@@ -18,13 +18,13 @@ export function plainNumber(value: number): string {
 export const decimalsIn = (value: number): number => plainNumber(value).split('.')[1]?.length ?? 0;
 
 /**
- * Reads a number as people write it: with separators of thousands, a currency symbol or code, a percent sign,
- * full-width digits. `1.234,56` is read by the order of its separators; `1,5`, whose comma may be either, is none.
- * `undefined` as well for what a JSON number could not keep exactly.
+ * Reads a number as written by people: with thousands separators, a currency symbol or code, a percent sign, or
+ * full-width digits. In `1.234,56` the order of the separators decides; `1,5` is ambiguous and not read. Returns
+ * `undefined` also for numbers that JSON cannot represent exactly.
  */
 export function numberIn(text: string): number | undefined {
   const trimmed = text.trim();
-  // Looking for what stands at the end takes the square of a long text's time.
+  // Matching at the end of a long text takes quadratic time.
   const normalised = normal(trimmed, { max: MAX_TEXT, form: 'NFKC' });
   if (!normalised.ok) return undefined;
   const bare = normalised.text.trim();
@@ -41,7 +41,7 @@ export function numberIn(text: string): number | undefined {
   return value === 0 ? 0 : sign === '' || sign === '+' ? value : -value;
 }
 
-/** No number that is kept exactly is so long, with all that stands around it. */
+/** Longer than any exact number with its symbols, in characters. */
 const MAX_TEXT = 200;
 
 function withoutSeparators(text: string): string | undefined {
@@ -51,13 +51,13 @@ function withoutSeparators(text: string): string | undefined {
     const grouped = new RegExp(`^\\d{1,3}(?:${separator}\\d{3})+(?:\\.\\d+)?$`);
     if (grouped.test(text)) return text.replaceAll(separator, '');
   }
-  // The last separator is the point when another kind stands before it.
+  // The last separator is the decimal point when a different separator precedes it.
   return /^\d{1,3}(?:\.\d{3})+,\d+$/.test(text) || /^\d{1,3}(?:\.\d{3}){2,}$/.test(text)
     ? text.replaceAll('.', '').replace(',', '.')
     : undefined;
 }
 
-/** `007.50` and `7.5` are one number. */
+/** Normalizes digits, so that `007.50` equals `7.5`. */
 const canonical = (plain: string): string => {
   const [whole = '', fraction = ''] = plain.split('.');
   return `${whole.replace(/^0+(?=\d)/, '') || '0'}.${fraction.replace(/0+$/, '')}`;

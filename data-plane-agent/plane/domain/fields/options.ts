@@ -4,21 +4,21 @@ import { MAX_KNOWN_OPTIONS, type FieldOption, type FieldOptionInput } from '../.
 
 export interface NextOptions {
   readonly options: readonly FieldOption[];
-  /** Ids of options that were offered and no longer are. */
+  /** Ids of options that were active and are no longer listed. */
   readonly removed: readonly string[];
 }
 
 interface Listing {
   readonly given: readonly FieldOptionInput[];
-  /** Whether options that are left out go altogether, and do not stay behind as archived ones. */
+  /** Whether options left out are deleted instead of archived. */
   readonly forgets?: boolean;
   readonly newId: () => string;
 }
 
 /**
- * The options as a request lists them, in its order; those that it leaves out are archived and keep their place behind.
- * An option that is named by its label alone is the one that has that label, also one that was removed. Throws 400 for
- * labels that are not different, and 422 for an id that the field does not know.
+ * The options in the order of a request; options left out are archived and follow after. An option given only by label
+ * matches the present option with that label, including archived ones. Throws 400 for duplicate labels, and 422 for an
+ * unknown id.
  */
 export function nextOptions(present: readonly FieldOption[], { given, forgets = false, newId }: Listing): NextOptions {
   refuseAlike(given);
@@ -67,7 +67,7 @@ function refuseAlike(given: readonly FieldOptionInput[]): void {
         path: `payload.options[${i}].label`,
         problem: 'must differ from the other labels, in more than case',
       });
-    if (id && ids.has(id)) issues.push({ path: `payload.options[${i}].id`, problem: 'must not stand twice' });
+    if (id && ids.has(id)) issues.push({ path: `payload.options[${i}].id`, problem: 'must not be repeated' });
     labels.add(key);
     if (id) ids.add(id);
   }

@@ -3,10 +3,10 @@ import { PAYLOADS, type FieldCommandType, type PayloadOf } from '../../contract/
 
 type Payload = Readonly<Record<string, unknown>>;
 
-/** A command's payload, or all that is wrong with it by itself. */
+/** Checks a command's payload on its own, and returns it or all its issues. */
 export function readPayload<C extends FieldCommandType>(type: C, payload: Payload): Checked<PayloadOf<C>> {
   const read = checker(PAYLOADS[type])(payload);
-  // Where another command does without, a blank has become nothing on its way here.
+  // A blank value was changed to `null` earlier, because other commands accept it.
   const shape = read.ok
     ? []
     : read.issues.map(({ path, problem }) => ({
@@ -21,7 +21,7 @@ export function readPayload<C extends FieldCommandType>(type: C, payload: Payloa
   return read.ok && issues.length === 0 ? { ok: true, value: read.value as PayloadOf<C> } : { ok: false, issues };
 }
 
-/** The ways to say where a field goes, of which there is one at most. */
+/** The ways to give a field's position; at most one may be used. */
 const WAYS = ['order', 'beforeFieldId', 'afterFieldId'] as const;
 
 export const wayOf = (payload: Payload): (typeof WAYS)[number] | undefined => WAYS.find((key) => isGiven(payload[key]));
@@ -29,8 +29,8 @@ export const wayOf = (payload: Payload): (typeof WAYS)[number] | undefined => WA
 function placeIssues(payload: Payload): Issue[] {
   const [first, ...more] = WAYS.filter((key) => isGiven(payload[key]));
   if (first === undefined && payload['section'] === undefined)
-    return [{ path: 'payload', problem: 'must say where to: by order, beforeFieldId, afterFieldId or section' }];
-  return more.map((key) => ({ path: `payload.${key}`, problem: `cannot stand beside ${first ?? ''}` }));
+    return [{ path: 'payload', problem: 'must contain order, beforeFieldId, afterFieldId or section' }];
+  return more.map((key) => ({ path: `payload.${key}`, problem: `cannot be combined with ${first ?? ''}` }));
 }
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;

@@ -2,7 +2,7 @@ import type { FieldRow } from '../../tables/fields.js';
 import { inOrder } from './definition.js';
 
 /**
- * Where a live field goes: its section, and its place in it from 1; beyond the end is the end, and no place is the end.
+ * The section of a field and its position in it, counted from 1. Without a position, or beyond the end, it is the last.
  */
 export interface FieldPosition {
   readonly section: string | null;
@@ -10,8 +10,8 @@ export interface FieldPosition {
 }
 
 /**
- * The places of a section's fields when `row` comes to stand in it, and of those that it leaves: from 1, without gaps.
- * Answers the field at its place, and the others that move.
+ * Moves `row` to a position and renumbers its new and its former section from 1 without gaps. Returns the moved field,
+ * and the other fields whose position changes.
  */
 export function placed(
   fields: readonly FieldRow[],
@@ -33,7 +33,7 @@ export function placed(
   return { row: { ...row, section, position: place }, others: [...moved, ...left] };
 }
 
-/** The places that are left when a field goes out of sight. */
+/** The changed positions of other fields when a field is archived. */
 export const closedUp = (fields: readonly FieldRow[], row: FieldRow): readonly (readonly [FieldRow, number])[] =>
   inSection(
     fields.filter(({ id, archived }) => id !== row.id && !archived),

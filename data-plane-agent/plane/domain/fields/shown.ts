@@ -3,19 +3,19 @@ import type { ContractRow } from '../../tables/contracts.js';
 const SHOWN = Symbol('custom values as the caller may see them');
 
 /**
- * A contract whose custom values are those that the caller may see. Answers are made of nothing else, so that none can
- * forget.
+ * A contract that contains only the custom values that the caller may see. Answers accept only this type, so that the
+ * filter cannot be forgotten.
  */
 export type ShownContract = ContractRow & { readonly [SHOWN]: true };
 
-/** `visible` are the ids of the live fields that the caller may see. */
+/** `visible` are the ids of the fields that the caller may see. */
 export const shownContract = (row: ContractRow, visible: ReadonlySet<string>): ShownContract => ({
   ...row,
   dynamicFields: shownValues(row.dynamicFields, visible),
   [SHOWN]: true,
 });
 
-/** Of custom values by field id, those that the caller may see. */
+/** The custom values that the caller may see. */
 export const shownValues = (
   values: ContractRow['dynamicFields'],
   visible: ReadonlySet<string>,

@@ -5,7 +5,9 @@ import { checker } from '../../../base/validation.js';
 import { iso } from '../../../base/instants.js';
 import type { Member } from '../../contract/records/people.js';
 
-/** A member by id, email or name; a name that several have is nobody's, unless one of them alone is active. */
+/**
+ * Finds a member by id, email or name. A name shared by several members matches only if exactly one of them is active.
+ */
 export function memberNamed(members: readonly Member[], text: string): Member | undefined {
   const { byId, byEmail, byName } = indexOf(members);
   const exact = byId.get(text) ?? byEmail.get(addressIn(text) ?? text);
@@ -23,7 +25,7 @@ interface MemberIndex {
   readonly byName: Map<string, Member[]>;
 }
 
-/** Sheets and conversions ask for thousands of values one after the other. */
+/** Indexes members, since sheets and conversions look up thousands of values. */
 function indexOf(members: readonly Member[]): MemberIndex {
   const known = indexes.get(members);
   if (known) return known;
@@ -56,10 +58,10 @@ export function instantIn(text: string): string | undefined {
   const ms = Date.parse(text.toUpperCase().replace(/([+-]\d{2})(\d{2})$/, '$1:$2'));
   if (Number.isNaN(ms)) return undefined;
   const instant = iso(ms);
-  return instant.length === 24 ? instant : undefined; // years of four digits
+  return instant.length === 24 ? instant : undefined; // only years with four digits
 }
 
-/** An ISO instant, or an ISO day and time (or a day alone) of the tenant's zone. */
+/** An ISO instant, or an ISO day with or without a time in the tenant's time zone. */
 export function localInstantIn(text: string, timeZone: string): string | undefined {
   const zoned = instantIn(text);
   if (zoned !== undefined) return zoned;
@@ -76,7 +78,7 @@ export function localInstantIn(text: string, timeZone: string): string | undefin
   return instantIn(iso(instantOf(day, hour, timeZone) + minute * 60_000 + second * 1_000 + milli));
 }
 
-/** The items of a list as people write it. */
+/** Splits a list as written by people. */
 export const partsOf = (text: string): string[] => [
   ...new Set(
     text
@@ -97,7 +99,7 @@ export function emailIn(text: string): string | undefined {
   return read.ok ? read.value : undefined;
 }
 
-/** Five to fifteen digits with what people put between them, and perhaps an extension. */
+/** Whether a text is a phone number: five to fifteen digits with common separators, optionally with an extension. */
 export function isPhone(text: string): boolean {
   if (text.length > 100) return false;
   const match = /^\+?([\d().\-/ ]+?)(?:\s*(?:ext\.?|x|#|转)\s*\d{1,6})?$/i.exec(text);
@@ -105,7 +107,7 @@ export function isPhone(text: string): boolean {
   return digits >= 5 && digits <= 15;
 }
 
-/** A day written as the tenant writes days: `DD/MM/YYYY`, `D.M.YYYY`. A format of other parts reads nothing. */
+/** Reads a day in the tenant's format: `DD/MM/YYYY`, `D.M.YYYY`. A format with other parts matches nothing. */
 export function dayInFormat(text: string, format = ''): string | undefined {
   const parts: string[] = [];
   const pattern = format.replaceAll(/YYYY|MM?|DD?|[^YMD]+/g, (token) => {

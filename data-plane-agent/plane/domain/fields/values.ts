@@ -28,24 +28,21 @@ import {
   partsOf,
 } from './texts.js';
 
-/** Of a definition, what its values depend on. */
+/** The parts of a definition that its values depend on. */
 export type ValueType = Pick<FieldRow, 'type' | 'options' | 'settings'>;
 
-/**
- * A value as it is kept (`null` is none), or what is wrong with it, as the end of a sentence that begins with the
- * field.
- */
+/** The value to store (`null` for none), or the problem as the end of a sentence that begins with the field name. */
 export type ReadValue =
   { readonly ok: true; readonly value: FieldValue | null } | { readonly ok: false; readonly problem: string };
 
 export interface CheckOptions {
-  /** Options that were removed pass too: a value from elsewhere, or one that is kept. */
+  /** Whether archived options are accepted, for values from other sources or stored ones. */
   readonly removedOptions?: boolean;
-  /** The present value: options of it that were removed may stay in it. */
+  /** The present value; archived options that it contains are accepted. */
   readonly kept?: unknown;
 }
 
-/** Blank texts and empty lists are no value, in every type. */
+/** Blank texts and empty lists count as no value for every type. */
 export const isNothing = (raw: unknown): boolean =>
   raw === null ||
   raw === undefined ||
@@ -53,8 +50,8 @@ export const isNothing = (raw: unknown): boolean =>
   (Array.isArray(raw) && raw.length === 0);
 
 /**
- * Reads a JSON value by the field's type: texts are trimmed and brought to NFC, instants to UTC. Whether a member or a
- * file exists is not known here: their ids pass as they are.
+ * Checks a JSON value by the field's type: texts are trimmed and normalized to NFC, instants converted to UTC. Ids of
+ * members and files are not checked for existence here.
  */
 export function checkedValue(field: ValueType, raw: unknown, options: CheckOptions = {}): ReadValue {
   if (isNothing(raw)) return NOTHING;
@@ -106,8 +103,8 @@ export interface TextContext {
 }
 
 /**
- * A value as it stands in a cell of a sheet: labels of options, ISO days and instants, a member's email, plain numbers.
- * `null` is an empty cell.
+ * A value as text for a sheet: option labels, ISO days and instants, a member's email, plain numbers. `null` is an
+ * empty cell.
  */
 export function valueText(field: ValueType, value: unknown, { members = [] }: TextContext = {}): string {
   if (value === null || value === undefined) return '';
@@ -133,8 +130,8 @@ export function valueText(field: ValueType, value: unknown, { members = [] }: Te
 const plain = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /**
- * Reads a cell of a sheet; the inverse of `valueText`. Also takes ids of options and members, members' names, days as
- * sheets write them, and instants of the tenant's zone.
+ * Reads a cell of a sheet; the inverse of `valueText`. Also accepts ids of options and members, names of members, days
+ * as written by spreadsheets, and instants in the tenant's time zone.
  */
 export function valueFromText(
   field: ValueType,
@@ -186,14 +183,14 @@ export function valueFromText(
 export const labelOf = (options: readonly FieldOption[], id: string): string =>
   options.find((option) => option.id === id)?.label ?? id;
 
-/** An option by its id or its label, whatever the label's case. */
+/** Finds an option by id or label, ignoring the label's case. */
 export function optionNamed(options: readonly FieldOption[], text: string): FieldOption | undefined {
   if (text.length > MAX_NAMED) return undefined;
   const { exact, folded } = namesOf(options);
   return exact.get(text) ?? folded.get(text.toLowerCase());
 }
 
-/** A label has at most a hundred characters, and no more than these units. */
+/** The longest label in UTF-16 units. */
 const MAX_NAMED = 2 * MAX_LABEL;
 
 interface OptionNames {
@@ -202,7 +199,8 @@ interface OptionNames {
 }
 
 /**
- * Cells and conversions ask for thousands of labels one after the other; of two options with one name it is the first.
+ * Indexes options, since cells and conversions look up thousands of labels. Of options with equal labels the first
+ * wins.
  */
 function namesOf(options: readonly FieldOption[]): OptionNames {
   const known = indexes.get(options);
@@ -219,7 +217,7 @@ function namesOf(options: readonly FieldOption[]): OptionNames {
 }
 const indexes = new WeakMap<readonly FieldOption[], OptionNames>();
 
-/** The labels of several options in one cell; as JSON when a plain list would be read as something else. */
+/** The labels of several options in one cell; as JSON when a plain list would be read differently. */
 function listCell(options: readonly FieldOption[], labels: readonly string[]): string {
   const list = labels.join(', ');
   const isPlain =
@@ -248,7 +246,7 @@ function jsonTexts(text: string): string[] | undefined {
   }
 }
 
-/** Characters of a cell with so many options as there can be, each in quotes with all of its characters escaped. */
+/** The longest list cell: the maximal number of options, each quoted and with all characters escaped. */
 const MAX_LIST = MAX_OPTIONS * (4 * MAX_LABEL + 4);
 
 const NOTHING: ReadValue = { ok: true, value: null };
@@ -258,17 +256,14 @@ const kept = <T extends FieldValue>(value: T) => ({ ok: true, value }) as const;
 
 type ReadText = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly problem: string };
 
-/** Trimmed and in NFC; what is far too long for any type is not looked at. */
+/** Trims and normalizes a text; one that is too long for any type is refused unread. */
 function plainText(raw: string): ReadText {
   if (raw.length > MAX_UNITS) return WRONG(`must have at most ${MAX_LONG_TEXT} characters`);
   const plain = normal(raw.replaceAll('\r\n', '\n').trim(), { max: MAX_UNITS });
   return plain.ok ? kept(plain.text) : WRONG(plain.problem);
 }
 
-/**
- * Of the longest list that a cell may hold, which is more than the longest text with each of its characters taken
- * apart.
- */
+/** In UTF-16 units: twice the longest list cell, which is also longer than the longest text in decomposed form. */
 const MAX_UNITS = 2 * MAX_LIST;
 
 function checkedText(raw: unknown, max: number): ReadText {
@@ -277,7 +272,7 @@ function checkedText(raw: unknown, max: number): ReadText {
   if (!plain.ok) return plain;
   const { value: text } = plain;
   if (!isCleanText(text)) return WRONG('must not contain control characters or broken Unicode');
-  // As JSON Schema counts: an emoji is one character.
+  // Counts characters as JSON Schema does: an emoji is one character.
   return text.length > max && [...text].length > max ? WRONG(`must have at most ${max} characters`) : kept(text);
 }
 
