@@ -127,7 +127,9 @@ describe('duebook import', () => {
       'acme',
     ]);
     expect(code).to.equal(1);
-    expect(stdout).to.match(/3 +REFERENCE_INVALID +workflowAllowedRoles\[1\] is no role here +\["sales","pirate"\]\n/);
+    expect(stdout).to.match(
+      /3 +REFERENCE_INVALID +workflowAllowedRoles\[1\] is not the code of a role +\["sales","pirate"\]\n/,
+    );
     expect(await numbers()).to.deep.equal(['R1']);
   });
 
@@ -150,7 +152,7 @@ describe('duebook import', () => {
     ]);
     expect(stdout)
       .to.match(
-        /3 +INVALID_INPUT +quantity must be .* two.?31m\n4 +DUPLICATE_CONTRACT_NO +contractNo is that of row 2 already +X1\n/,
+        /3 +INVALID_INPUT +quantity must be .* two.?31m\n4 +DUPLICATE_CONTRACT_NO +contractNo is already used in row 2 +X1\n/,
       )
       .and.not.contain('\u009b');
     expect(stderr).to.equal('duebook: 2 rows not entered\n');
@@ -205,7 +207,7 @@ describe('duebook import', () => {
     const unknown = file('d.csv', 'x,y\n1,2');
     expect(await ends([unknown, '--tenant', 'acme'])).to.deep.equal([
       1,
-      `duebook: ${unknown} cannot be imported: no column has a header that is known`,
+      `duebook: ${unknown} cannot be imported: no column has a known header`,
     ]);
     const long = file('e.csv', `contractNo\n${'x\n'.repeat(5_001)}`);
     expect(await ends([long, '--tenant', 'acme'])).to.deep.equal([

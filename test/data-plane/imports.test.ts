@@ -223,7 +223,7 @@ describe('an import', () => {
           '5 archiveCode DUPLICATE_ARCHIVE_CODE',
           '6 archiveCode DUPLICATE_ARCHIVE_CODE',
         ]);
-        expect(report.rows[2]?.errors?.[0]?.message).to.equal('contractNo is that of row 3 already');
+        expect(report.rows[2]?.errors?.[0]?.message).to.equal('contractNo is already used in row 3');
         expect((await book.plane.getContract({ contractId: there.id })).projectName).to.equal('Before');
       });
 
@@ -292,7 +292,7 @@ describe('an import', () => {
           '6 ownerId INVALID_INPUT',
         ]);
         expect(report.rows[3]?.errors?.find(({ field }) => field === 'ownerEmail')).to.include({
-          message: 'ownerEmail is no active member',
+          message: 'ownerEmail is not an active member',
           value: LEAVER.email,
         });
         expect((await book.plane.listContracts({ subjectId: YUANHANG.id })).total).to.equal(2);
@@ -326,7 +326,7 @@ describe('an import', () => {
           '3 workflowAllowedRoles[1] INVALID_INPUT',
         ]);
         expect(report.rows[1]?.errors?.[0]).to.include({
-          message: 'workflowAllowedRoles[1] is no role here',
+          message: 'workflowAllowedRoles[1] is not the code of a role',
           value: 'pirate',
         });
         const sheet = await plane.previewImport({
@@ -488,7 +488,7 @@ describe('an import', () => {
               sheet: { header: ['x'], records: [], blank: [], decimalComma: false, date1904: false },
             }),
           ),
-        ).to.deep.equal({ code: 'IMPORT_FILE_INVALID', details: { reason: 'no column has a header that is known' } });
+        ).to.deep.equal({ code: 'IMPORT_FILE_INVALID', details: { reason: 'no column has a known header' } });
         expect((await plane.listContracts({})).total).to.equal(0);
       });
 

@@ -186,11 +186,11 @@ describe('a header', () => {
     const reason = async (header: string[]) => failureOf((async () => matchHeader(header, []))());
     expect(await reason(['contractNo', '合同编号'])).to.deep.equal({
       code: 'IMPORT_FILE_INVALID',
-      details: { reason: 'two columns are contractNo' },
+      details: { reason: 'two columns are for the field contractNo' },
     });
     expect(await reason(['x', 'y'])).to.deep.equal({
       code: 'IMPORT_FILE_INVALID',
-      details: { reason: 'no column has a header that is known' },
+      details: { reason: 'no column has a known header' },
     });
   });
 });

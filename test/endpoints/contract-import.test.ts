@@ -163,10 +163,8 @@ describe('importing contracts over HTTP', () => {
           await reason({ xlsxBase64: Buffer.from('no workbook').toString('base64') }, '/contracts/import/preview'),
         ).to.equal('it is not an .xlsx workbook');
         expect(await reason({ csv: 'contractNo,partyA\n"x' })).to.match(/a quote is opened and never closed/);
-        expect(await reason({ csv: 'contractNo,合同编号\n1,2' })).to.equal('two columns are contractNo');
-        expect(await reason({ csv: 'x,y\n1,2' }, '/contracts/import/preview')).to.equal(
-          'no column has a header that is known',
-        );
+        expect(await reason({ csv: 'contractNo,合同编号\n1,2' })).to.equal('two columns are for the field contractNo');
+        expect(await reason({ csv: 'x,y\n1,2' }, '/contracts/import/preview')).to.equal('no column has a known header');
       });
 
       it('happens once under one key, and a preview not at all', async () => {

@@ -3,38 +3,38 @@ import { normal } from '../../../base/text.js';
 import { uniqueKey } from '../unique-key.js';
 import type { ReferenceField } from '../sheet/columns.js';
 
-/** Something wrong with a row. */
+/** A problem with a row. */
 export interface RowProblem {
   readonly row: number;
-  /** The column's name in a sheet, the path in a request; `null` when it is the row as a whole. */
+  /** The column name in a sheet, or the path in a request; `null` for the whole row. */
   readonly field: string | null;
   readonly code: FailureCode;
   readonly message: string;
-  /** As it came. */
+  /** The value as it was sent. */
   readonly value: unknown;
 }
 
-/** Where a field of a contract stood in what was sent. */
+/** The cell from which a field of a contract was read. */
 export interface CellOfRow {
   readonly row: number;
   readonly field: string;
   readonly value: unknown;
 }
 
-/** A contract that is to be entered, out of one row or of several, and what is known to be wrong with it already. */
+/** A contract to be created from one or several rows, with the problems found so far. */
 export interface Candidate {
-  /** All rows that it is made of, in their order. */
+  /** All its rows in order. */
   readonly rows: readonly [number, ...number[]];
-  /** As far as it could be read, in the shape of a request. */
+  /** The readable values in the shape of a request. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly problems: readonly RowProblem[];
-  /** What stands beside an id, and by which the record is found when the id is not there or unknown here. */
+  /** Names, email addresses or codes in other columns, used when an id is missing or unknown. */
   readonly beside: ReadonlyMap<ReferenceField, { readonly column: string; readonly text: string }>;
-  /** Finds what a path of the request (`payments[2].amount`) was read from. */
+  /** Finds the cell from which a path of the request (`payments[2].amount`) was read. */
   place(path: string): CellOfRow;
 }
 
-/** A contract out of the list `rows` of a request. */
+/** A contract from the `rows` of a request. */
 export function candidateOfRow(row: number, input: Readonly<Record<string, unknown>>): Candidate {
   return {
     rows: [row],
@@ -51,27 +51,27 @@ export const problemAt = (
   code: FailureCode = 'INVALID_INPUT',
 ): RowProblem => ({ row, field, code, message: `${field} ${problem}`, value });
 
-/** The contract number as far as it can be read. */
+/** The contract number, if it can be read. */
 export const numberOf = ({ input }: Pick<Candidate, 'input'>): string | undefined => {
   const number = input['contractNo'];
   return typeof number === 'string' ? codeIn(number) : undefined;
 };
 
 /**
- * A contract number or an archive code in normal form; `undefined` for what is none, and is refused where it is
- * checked.
+ * The normal form of a contract number or an archive code. `undefined` for invalid texts, which are refused by the
+ * schema later.
  */
 export function codeIn(text: string): string | undefined {
   const plain = normal(text.trim(), { max: LONGEST_CODE });
   return plain.ok && plain.text !== '' ? plain.text : undefined;
 }
 
-/** In UTF-16 units: a code has at most a hundred characters, and each of them may come taken apart. */
+/** In UTF-16 units; a code has at most a hundred characters, which may be in decomposed form. */
 const LONGEST_CODE = 1_000;
 
 /**
- * Marks contracts whose number or archive code another one in the same file has: the first keeps it, whether or not it
- * can be entered.
+ * Marks contracts whose number or archive code is used by an earlier contract of the same file, whether or not that one
+ * can be created.
  */
 export function withDuplicates(candidates: readonly Candidate[]): Candidate[] {
   const seen = { contractNo: new Map<string, number>(), archiveCode: new Map<string, number>() };
@@ -88,7 +88,7 @@ export function withDuplicates(candidates: readonly Candidate[]): Candidate[] {
         : [
             problemAt(
               candidate.place(field),
-              `is that of row ${first} already`,
+              `is already used in row ${first}`,
               field === 'contractNo' ? 'DUPLICATE_CONTRACT_NO' : 'DUPLICATE_ARCHIVE_CODE',
             ),
           ];

@@ -12,7 +12,7 @@ export type CheckedCandidate =
   | { readonly ok: true; readonly input: ContractInput }
   | { readonly ok: false; readonly problems: readonly RowProblem[] };
 
-/** Everything that is wrong with a contract, as far as that can be said before it is entered. */
+/** Finds all problems of a contract that can be detected before it is created. */
 export async function checkCandidate(
   candidate: Candidate,
   { directory, rights }: { readonly directory: Directory; readonly rights: Rights },
@@ -32,7 +32,7 @@ export async function checkCandidate(
 
 const check = yieldingChecker(ContractInput);
 
-/** What entering it was refused for, at the fields that it was about. */
+/** The problems of a contract whose creation was refused, by field. */
 export async function problemsOf(failure: Failure, candidate: Candidate): Promise<readonly RowProblem[]> {
   if (isFailure(failure, 'INVALID_INPUT'))
     return oneAField(failure.details.issues.map(({ path, problem }) => problemAt(candidate.place(path), problem)));
@@ -46,7 +46,8 @@ export async function problemsOf(failure: Failure, candidate: Candidate): Promis
 function fieldsOf(failure: Failure, { input }: Candidate): readonly (string | null)[] {
   if (isFailure(failure, 'DUPLICATE_CONTRACT_NO')) return ['contractNo'];
   if (isFailure(failure, 'DUPLICATE_ARCHIVE_CODE')) return ['archiveCode'];
-  // A stage asks for `admin` of whoever enters a contract at it, the roles that may move the contract for `approve`.
+  // The control `admin` is required for creating a contract at a stage, `approve` for limiting the roles that may move
+  // it.
   if (isFailure(failure, 'WORKFLOW_CONTROL_REQUIRED'))
     return failure.details.control === 'approve'
       ? ['workflowAllowedRoles']
@@ -70,7 +71,7 @@ function matchedLine(payments: unknown): string | null {
   return at < 0 ? null : `payments[${at}].reconciliationStatus`;
 }
 
-/** Entering a contract refuses these as well; here each field is named. */
+/** Creating the contract would refuse these as well; here each field is named. */
 const missingRights = (candidate: Candidate, rights: Rights): RowProblem[] =>
   linesOf(candidate).flatMap((line, i) =>
     (isRecord(line) ? fieldsBeyondRights(line, rights) : []).map(({ field, needs }) =>
@@ -80,10 +81,7 @@ const missingRights = (candidate: Candidate, rights: Rights): RowProblem[] =>
 
 const MASKED = /^\s*\*{4}.{0,4}\s*$/u;
 
-/**
- * An export for somebody who may not see account numbers has only their ends: they must not take the place of the
- * numbers.
- */
+/** Exports without `sensitive_data` contain only masked account numbers, which must not replace the real ones. */
 function maskedAccounts(candidate: Candidate): RowProblem[] {
   const ofLines = linesOf(candidate).flatMap((line, i) =>
     isRecord(line)
@@ -93,11 +91,11 @@ function maskedAccounts(candidate: Candidate): RowProblem[] {
   return [...Object.entries(candidate.input), ...ofLines]
     .filter(([path, value]) => typeof value === 'string' && isAccountField(path) && MASKED.test(value))
     .map(([path]) =>
-      problemAt(candidate.place(path), 'is masked: it is no account number; leave it empty or give the number'),
+      problemAt(candidate.place(path), 'is a masked account number; give the whole number or leave the field empty'),
     );
 }
 
-/** Of a plan that is refused for its length, none. */
+/** The sent lines; none when the plan is too long and refused for that. */
 function linesOf({ input }: Candidate): readonly unknown[] {
   const lines: unknown = input['payments'];
   return Array.isArray(lines) && lines.length <= MAX_LINES ? lines : [];
@@ -106,12 +104,12 @@ function linesOf({ input }: Candidate): readonly unknown[] {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The first of what is wrong with a field says enough. */
+/** Keeps only the first problem of each field. */
 async function oneAField(problems: readonly RowProblem[]): Promise<RowProblem[]> {
-  const turn = yielding();
+  const pause = yielding();
   const seen = new Map<string, RowProblem>();
   for (const problem of problems) {
-    await turn();
+    await pause();
     const key = JSON.stringify([problem.row, problem.field, problem.field === null ? problem.message : '']);
     if (!seen.has(key)) seen.set(key, problem);
   }

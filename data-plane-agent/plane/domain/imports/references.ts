@@ -6,14 +6,14 @@ import { fold } from '../search.js';
 import type { ReferenceField } from '../sheet/columns.js';
 import { problemAt, type Candidate, type RowProblem } from './candidate.js';
 
-/** Whom and what the contracts of an import may refer to by name. */
+/** Looks up the records that contracts of an import may reference by name. */
 export interface Directory {
   subject(text: string): Found;
   member(text: string): Found;
   template(text: string): Found;
   isRole(code: string): boolean;
 }
-/** An id, or why there is none, as the end of a sentence. */
+/** An id, or the problem as the end of a sentence. */
 export type Found = { readonly id: string } | { readonly problem: string };
 
 export function directoryOf(
@@ -38,17 +38,17 @@ export function directoryOf(
     subject(text) {
       const named = subjectsById.has(text) ? [{ id: text }] : (subjectsByName.get(fold(text)) ?? []);
       const [one] = named;
-      if (!one) return { problem: 'is no subject company of yours, by id or name' };
+      if (!one) return { problem: 'is not the id or name of a subject company that you may see' };
       return named.length > 1 ? { problem: 'is the name of several subject companies; give the id' } : { id: one.id };
     },
     member(text) {
       const found = membersById.get(text) ?? membersByEmail.get(addressIn(text) ?? text);
-      if (!found) return { problem: "is nobody's id or e-mail address here" };
-      return found.active ? { id: found.id } : { problem: 'is no active member' };
+      if (!found) return { problem: "is not a member's id or email address" };
+      return found.active ? { id: found.id } : { problem: 'is not an active member' };
     },
     template(text) {
       const id = templatesByKey.get(text);
-      return id === undefined ? { problem: 'is no lifecycle template, by id or code' } : { id };
+      return id === undefined ? { problem: 'is not the id or code of a lifecycle template' } : { id };
     },
     isRole: (code) => roles?.has(code) ?? true,
   };
@@ -63,8 +63,8 @@ const KIND = {
 type Kind = Exclude<keyof Directory, 'isRole'>;
 
 /**
- * The contract with ids for what it names: an id that is not known here gives way to the name, e-mail address or code
- * beside it.
+ * The contract with references resolved to ids: when an id is unknown, the name, email address or code in another
+ * column is used.
  */
 export function withReferences(
   { input, beside, place }: Candidate,
@@ -74,7 +74,7 @@ export function withReferences(
   const problems: RowProblem[] = [];
   for (const [field, kind] of Object.entries(KIND) as [ReferenceField, Kind][]) {
     const given = input[field];
-    // What is no text is for the schema to refuse.
+    // The schema refuses values that are not texts.
     if (given !== undefined && given !== null && typeof given !== 'string') continue;
     const attempts = [{ column: field as string, text: given ?? '' }, beside.get(field) ?? { column: field, text: '' }]
       .map(({ column, text }) => ({ column, text: text.trim() }))
@@ -84,19 +84,19 @@ export function withReferences(
     if (known !== undefined) found[field] = known;
     else if (results[0] && 'problem' in results[0].result) {
       problems.push(problemAt(place(results[0].column), results[0].result.problem, 'REFERENCE_INVALID'));
-      if (attempts[0]) found[field] = attempts[0].text.slice(0, 100); // refused already: a name is no id, and too long for one at most
+      if (attempts[0]) found[field] = attempts[0].text.slice(0, 100); // already refused; cut so that the schema does not report its length as well
     }
   }
   return { input: found, problems: [...problems, ...unknownRoles(input['workflowAllowedRoles'], place, directory)] };
 }
 
-/** What is no list of texts is for the schema to refuse. */
+/** The schema refuses values that are not lists of texts. */
 function unknownRoles(codes: unknown, place: Candidate['place'], { isRole }: Directory): RowProblem[] {
   const texts: readonly unknown[] = Array.isArray(codes) ? codes : [];
   return texts.flatMap((code, i) =>
     typeof code !== 'string' || isBlankText(code) || isKnown(code.trim(), isRole)
       ? []
-      : [problemAt(place(`workflowAllowedRoles[${i}]`), 'is no role here', 'REFERENCE_INVALID')],
+      : [problemAt(place(`workflowAllowedRoles[${i}]`), 'is not the code of a role', 'REFERENCE_INVALID')],
   );
 }
 
@@ -110,7 +110,7 @@ function isKnown(code: string, isRole: Directory['isRole']): boolean {
   return plain.ok && isRole(plain.text);
 }
 
-/** In UTF-16 units: names have at most five hundred characters, and each of them may come taken apart. */
+/** In UTF-16 units; names have at most five hundred characters, which may be in decomposed form. */
 const LONGEST = 4_000;
 
 function grouped<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {

@@ -11,7 +11,7 @@ import { guarded, listText, unguarded } from '../sheet/guard.js';
 import { ERROR_COLUMN, type Target } from '../sheet/headers.js';
 import type { Candidate } from './candidate.js';
 
-/** The rejected rows of a file. The column in which an earlier import told its reasons gives way to the new ones. */
+/** The rejected rows of a file. The error column of an earlier import is replaced. */
 export async function rejectedOfSheet(
   { header, records }: Sheet,
   targets: readonly (Target | undefined)[],
@@ -33,7 +33,7 @@ export async function rejectedOfSheet(
   };
 }
 
-/** The rejected rows of a request, as rows of a file: one for each payment line, as long as there are not too many. */
+/** The rejected rows of a request as rows of a file: one for each payment line, up to `MAX_REJECTED`. */
 export async function rejectedOfRows(candidates: readonly Candidate[], fields: readonly FieldRow[]): Promise<Rejected> {
   const own = CONTRACT_COLUMNS.flatMap(({ name, field, kind }) => (field === null ? [] : [{ name, kind }]));
   const header = [
@@ -41,13 +41,13 @@ export async function rejectedOfRows(candidates: readonly Candidate[], fields: r
     ...fields.map(({ code }) => `${CUSTOM_FIELD}${code}`),
     ...LINE_COLUMNS.map(({ name }) => name),
   ];
-  const turn = yielding();
+  const pause = yielding();
   const rows: Rejected['rows'][number][] = [];
   for (const {
     rows: [row],
     input,
   } of candidates) {
-    await turn();
+    await pause();
     const custom = recordOf(input['dynamicFields']);
     const contract = [
       ...own.map(({ name, kind }) => valueText(input[name], kind)),
@@ -57,7 +57,7 @@ export async function rejectedOfRows(candidates: readonly Candidate[], fields: r
     const lines: readonly unknown[] = Array.isArray(payments) && payments.length > 0 ? payments : [{}];
     if (rows.length + lines.length > MAX_REJECTED) continue;
     for (const line of lines.map(recordOf)) {
-      await turn();
+      await pause();
       rows.push({
         row,
         cells: [
@@ -76,10 +76,10 @@ export async function rejectedOfRows(candidates: readonly Candidate[], fields: r
   };
 }
 
-/** Rows of a file that is made of a list. A file that is imported has at most five thousand. */
+/** The limit for rows made from a request. An imported file has at most five thousand. */
 const MAX_REJECTED = 20_000;
 
-/** Characters that are kept, some thousand long rows: what does not fit is in the report alone. */
+/** The limit of stored characters; rows beyond it are only in the report. */
 const MAX_KEPT = 4_000_000;
 
 function keepable(rows: Rejected['rows']): Rejected['rows'] {
@@ -93,16 +93,16 @@ function keepable(rows: Rejected['rows']): Rejected['rows'] {
 }
 
 interface Reader {
-  /** Whether it is for whoever sent the rows, who is told no more than he said. */
+  /** Whether the reader sent the rows, and may see all their values. */
   readonly isOwn: boolean;
   readonly rights: Pick<Rights, 'sensitive'>;
-  /** The custom fields that the reader sees. */
+  /** The custom fields that the reader may see. */
   readonly fields: readonly Pick<FieldRow, 'code'>[];
 }
 
 /**
- * The file of bad rows, each with its reasons, ready to be put right and imported again. Custom values that the reader
- * may not see are left empty.
+ * The rejected rows as CSV, each with its errors, to be corrected and imported again. Custom values that the reader may
+ * not see are left empty.
  */
 export function rejectedCsv(
   { header, accounts, custom, rows }: Rejected,
@@ -126,7 +126,7 @@ export function rejectedCsv(
   return BYTE_ORDER_MARK + csvRow([...header, ERROR_COLUMN]) + lines.join('');
 }
 
-/** Guarded afresh: a cell that came as `'=1` stands for `=1`, and one that came bare must not stay so. */
+/** Guards a cell again: `'=1` in the file stands for `=1`, and an unguarded formula must be guarded. */
 const cellText = (cell: SheetCell): string =>
   cell === null ? '' : typeof cell === 'string' ? guarded(unguarded(cell)) : String(cell);
 

@@ -20,40 +20,40 @@ interface Entered {
   readonly lines: readonly LineRow[];
 }
 
-/** What became of a contract that was to be entered. */
+/** The result for one contract of an import. */
 export interface Outcome {
   readonly candidate: Candidate;
   readonly entered: Entered | null;
-  /** Of one that was not entered, at least one. */
+  /** At least one when the contract was not created. */
   readonly problems: readonly RowProblem[];
 }
 
-interface Told {
+interface ImportResult {
   readonly outcomes: readonly Outcome[];
   readonly blank: readonly number[];
   readonly unknownColumns: readonly string[];
-  /** Of rows that were entered, by their number. */
+  /** Warnings of created rows by row number. */
   readonly warnings: ReadonlyMap<number, readonly Warning[]>;
   readonly rights: Pick<Rights, 'sensitive'>;
 }
 
-/** The report of an import, row by row in the order of the file. */
+/** The report of an import, ordered by row. */
 export async function reportOf(
   batchId: string | null,
-  { outcomes, blank, unknownColumns, warnings, rights }: Told,
+  { outcomes, blank, unknownColumns, warnings, rights }: ImportResult,
 ): Promise<ImportReport> {
   const skipped = blank.map((row): ImportedRow => ({ row, status: 'skipped' }));
   const made = new Set(
     batchId === null ? outcomes.flatMap(({ entered }) => entered?.lines.map(({ id }) => id) ?? []) : [],
   );
-  const telling: Telling = {
+  const context: ReportContext = {
     rights,
     isPreview: batchId === null,
     warnings: (row) => (warnings.get(row) ?? []).map((warning) => withoutLines(warning, made)),
     errors: 0,
   };
-  const told = await mapYielding(outcomes, (outcome) => rowsOf(outcome, telling));
-  const rows = [...told.flat(), ...skipped].toSorted((a, b) => a.row - b.row);
+  const reported = await mapYielding(outcomes, (outcome) => rowsOf(outcome, context));
+  const rows = [...reported.flat(), ...skipped].toSorted((a, b) => a.row - b.row);
   const count = (status: ImportedRow['status']): number => rows.filter((row) => row.status === status).length;
   return {
     batchId,
@@ -67,18 +67,18 @@ export async function reportOf(
   };
 }
 
-interface Telling extends Pick<Told, 'rights'> {
+interface ReportContext extends Pick<ImportResult, 'rights'> {
   readonly isPreview: boolean;
   warnings(row: number): Warning[];
-  /** How many have been told. */
+  /** The number of errors reported so far. */
   errors: number;
 }
 
-async function rowsOf({ candidate, entered, problems }: Outcome, telling: Telling): Promise<ImportedRow[]> {
-  const { isPreview } = telling;
+async function rowsOf({ candidate, entered, problems }: Outcome, context: ReportContext): Promise<ImportedRow[]> {
+  const { isPreview } = context;
   if (entered) {
     return candidate.rows.map((row) => {
-      const warnings = telling.warnings(row);
+      const warnings = context.warnings(row);
       return {
         row,
         status: 'created',
@@ -92,24 +92,24 @@ async function rowsOf({ candidate, entered, problems }: Outcome, telling: Tellin
   const byRow = Map.groupBy(problems, ({ row }) => row);
   const [first] = byRow.keys();
   return mapYielding(candidate.rows, (row) => {
-    const errors = errorsOf(byRow.get(row) ?? [], { row: first ?? row, telling });
-    telling.errors += errors.length;
+    const errors = errorsOf(byRow.get(row) ?? [], { row: first ?? row, context });
+    context.errors += errors.length;
     return { row, status: 'failed', ...(contractNo === undefined ? {} : { contractNo }), errors };
   });
 }
 
-/** Without these lines, which are undone; where it names no other, it names none. */
+/** Removes ids of lines that were rolled back from a warning. */
 function withoutLines({ paymentIds, ...warning }: Warning, undone: ReadonlySet<string>): Warning {
   const there = paymentIds?.filter((id) => !undone.has(id)) ?? [];
   return there.length === 0 ? warning : { ...warning, paymentIds: there };
 }
 
-/** `row`: where the contract has an error, if these are none. */
+/** `row` is the row with the contract's error when `own` is empty. */
 function errorsOf(
   own: readonly RowProblem[],
-  { row, telling: { rights, errors } }: { readonly row: number; readonly telling: Telling },
+  { row, context: { rights, errors } }: { readonly row: number; readonly context: ReportContext },
 ): ImportError[] {
-  // A contract is entered whole or not at all.
+  // A contract is created completely or not at all.
   if (own.length === 0)
     return [
       { field: null, code: 'INVALID_INPUT', message: `row ${row} of the same contract has an error`, value: null },
@@ -122,25 +122,25 @@ function errorsOf(
   }));
 }
 
-/** As the caller may see it, at most a hundred characters. */
-function quoted(field: string | null, value: unknown, rights: Told['rights']): string | null {
+/** The value as the caller may see it, limited to a hundred characters. */
+function quoted(field: string | null, value: unknown, rights: ImportResult['rights']): string | null {
   if (value === null || value === undefined) return null;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return cut(field !== null && isAccountField(field) ? (shown(text, rights) ?? '') : text);
 }
 
 function cut(text: string): string {
-  const start = text.slice(0, 200); // a hundred characters are at most two hundred units
+  const start = text.slice(0, 200); // a hundred characters take at most two hundred units
   return [...start].slice(0, 100).join('').toWellFormed();
 }
 
 /**
- * A report for somebody else than it was made for: `fields` are the custom fields that he sees, and of others he is
- * told no value; `null` for whoever sent them.
+ * A report for another reader than the importing user. `fields` are the custom fields that the reader may see; values
+ * of others are removed. `null` for the importing user.
  */
 export function reportFor(
   report: ImportReport,
-  rights: Told['rights'],
+  rights: ImportResult['rights'],
   fields: readonly Pick<FieldRow, 'id' | 'code'>[] | null,
 ): ImportReport {
   const seen = new Set(fields?.flatMap(({ id, code }) => [`${CUSTOM_FIELD}${code}`, `dynamicFields.${id}`]));

@@ -14,25 +14,25 @@ import { codeIn, problemAt, type Candidate, type CellOfRow, type RowProblem } fr
 
 export interface SheetReading {
   readonly sheet: Sheet;
-  /** What each column is. */
+  /** The meaning of each column. */
   readonly targets: readonly (Target | undefined)[];
   readonly people: Pick<People, 'members'>;
   readonly timeZone: string;
-  /** Ends the reading of a long one. */
+  /** Aborts the reading of a long sheet. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * The contracts of a sheet. Rows with one contract number that have a payment line each are one contract: what they say
- * of it must agree, and an empty cell says nothing. A row without a line whose number stands before is a contract of
- * its own, and a duplicate.
+ * The contracts of a sheet. Rows with the same contract number and a payment line each form one contract: their values
+ * must agree, and empty cells are ignored. A row without a line whose number was used before is a separate contract,
+ * and a duplicate.
  */
 export async function sheetCandidates(reading: SheetReading): Promise<Candidate[]> {
   const groups: Rows[] = [];
   const byNumber = new Map<string, Rows>();
-  const turn = yielding(reading.signal);
+  const pause = yielding(reading.signal);
   for (const record of reading.sheet.records) {
-    await turn();
+    await pause();
     const read = readRow(record, reading);
     const number = read.contract.get('contractNo')?.value;
     const code = typeof number === 'string' ? codeIn(number) : undefined;
@@ -47,7 +47,7 @@ export async function sheetCandidates(reading: SheetReading): Promise<Candidate[
   }
   const candidates: Candidate[] = [];
   for (const rows of groups) {
-    candidates.push(await candidateOf(rows, turn));
+    candidates.push(await candidateOf(rows, pause));
   }
   return candidates;
 }
@@ -56,20 +56,20 @@ type Rows = [ReadRow, ...ReadRow[]];
 
 interface Cell {
   readonly row: number;
-  /** The column's name. */
+  /** The column name. */
   readonly name: string;
   readonly raw: SheetCell;
-  /** What it says; `undefined` when it could not be read. */
+  /** `undefined` when the cell could not be read. */
   readonly value: unknown;
 }
 
 interface ReadRow {
   readonly row: number;
-  /** By the column's name, only cells that hold something. */
+  /** By column name; only cells that are not empty. */
   readonly contract: ReadonlyMap<string, Cell>;
-  /** By the field of a line. */
+  /** By line field. */
   readonly line: ReadonlyMap<string, Cell>;
-  /** By the custom field's id. */
+  /** By custom field id. */
   readonly custom: ReadonlyMap<string, Cell>;
   readonly beside: ReadonlyMap<ReferenceField, Cell>;
   readonly problems: readonly RowProblem[];
@@ -102,7 +102,7 @@ function readRow(
   for (const [at, raw] of cells.entries()) {
     const target = targets[at];
     if (!target) {
-      // Where a comma was not quoted, all that follows stands one column too far to the right.
+      // When a comma was not quoted, all following cells are shifted one column to the right.
       if (!isBlank(raw) && (at >= sheet.header.length || sheet.header[at] === null))
         problems.push({
           row,
@@ -150,20 +150,20 @@ function readCustom(
   return text.ok ? valueFromText(field, text.value, { members: people.members, timeZone }) : text;
 }
 
-async function candidateOf(rows: Readonly<Rows>, turn: () => Promise<void>): Promise<Candidate> {
+async function candidateOf(rows: Readonly<Rows>, pause: () => Promise<void>): Promise<Candidate> {
   const [first, ...more] = rows;
   const problems = rows.flatMap((row) => row.problems);
   const contract = await agreed(
     rows.map((row) => row.contract),
-    { problems, turn },
+    { problems, pause },
   );
   const custom = await agreed(
     rows.map((row) => row.custom),
-    { problems, turn },
+    { problems, pause },
   );
   const beside = await agreed(
     rows.map((row) => row.beside),
-    { problems, turn },
+    { problems, pause },
   );
   const lines = rows.filter(({ line }) => line.size > 0);
   const inputOf = (cells: ReadonlyMap<string, Cell>) =>
@@ -183,18 +183,18 @@ async function candidateOf(rows: Readonly<Rows>, turn: () => Promise<void>): Pro
   };
 }
 
-/** One cell for each key: the first that holds something. Later ones must say the same. */
+/** The first non-empty cell for each key. Later ones must have the same value. */
 async function agreed<K>(
   rows: readonly ReadonlyMap<K, Cell>[],
-  { problems, turn }: { readonly problems: RowProblem[]; readonly turn: () => Promise<void> },
+  { problems, pause }: { readonly problems: RowProblem[]; readonly pause: () => Promise<void> },
 ): Promise<Map<K, Cell>> {
   const cells = new Map<K, Cell>();
   for (const row of rows) {
-    await turn();
+    await pause();
     for (const [key, cell] of row) {
       const before = cells.get(key);
       if (!before) cells.set(key, cell);
-      else if (!saysTheSame(before, cell))
+      else if (!isSameValue(before, cell))
         problems.push(
           problemAt(
             { row: cell.row, field: cell.name, value: cell.raw },
@@ -212,7 +212,7 @@ const plainText = (value: unknown): unknown => {
   const checked = normal({ value });
   return checked.ok ? checked.value.value : value;
 };
-const saysTheSame = (a: Cell, b: Cell): boolean =>
+const isSameValue = (a: Cell, b: Cell): boolean =>
   JSON.stringify(plainText(a.value)) === JSON.stringify(plainText(b.value));
 
 interface Parts {

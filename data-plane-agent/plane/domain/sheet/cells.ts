@@ -7,11 +7,11 @@ import type { CellKind } from './columns.js';
 import { unguarded } from './guard.js';
 import { isBlank } from './sheet.js';
 
-/** What a cell says, or what is wrong with it, as the end of a sentence that begins with the column. */
+/** The value of a cell, or the problem as the end of a sentence that begins with the column name. */
 export type ReadCell =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
-/** The value that a request would carry for a cell; `undefined` for an empty one. */
+/** Converts a cell to a request value; `undefined` for an empty cell. */
 export function readCell(cell: SheetCell, kind: CellKind, sheet: Pick<Sheet, 'decimalComma' | 'date1904'>): ReadCell {
   if (isBlank(cell)) return { ok: true, value: undefined };
   const text = cellContent(cell);
@@ -28,15 +28,15 @@ export function readCell(cell: SheetCell, kind: CellKind, sheet: Pick<Sheet, 'de
   }
 }
 
-/** A cell as text, with the apostrophe taken off that guards it against being run as a formula. */
+/** A cell as text, without the apostrophe that guards against formulas. */
 export function cellContent(
   cell: SheetCell,
 ): { readonly ok: true; readonly value: string } | { readonly ok: false; readonly problem: string } {
   if (typeof cell === 'number') {
-    // Account and serial numbers: what a spreadsheet has cut to 15 digits must not pass for whole.
+    // Long account and serial numbers must not be accepted after a spreadsheet has rounded them to 15 digits.
     if (!Number.isFinite(cell) || Math.abs(cell) >= 1e15)
       return wrong(
-        'is kept as a number of more than 15 digits, of which a spreadsheet loses some; format the cell as text',
+        'is stored as a number with more than 15 digits, which a spreadsheet cannot keep exactly; format the cell as text',
       );
     return { ok: true, value: plainNumber(cleanNumber(cell)) };
   }
@@ -48,11 +48,11 @@ export function cellContent(
 
 const FORMULA_ERROR = /^#(?:NULL!|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|N\/A|SPILL!|CALC!|GETTING_DATA)$/;
 
-/** A spreadsheet reckons with 15 digits and keeps what is left of 0.1 + 0.2 beyond them. */
+/** Spreadsheets calculate with 15 digits; rounds off errors such as that of 0.1 + 0.2. */
 const cleanNumber = (value: number): number => Number(value.toPrecision(15));
 
 const NO_NUMBER = 'must be a number like 1234.56';
-/** In UTF-16 units, with all that stands around it. */
+/** In UTF-16 units, including symbols around the number. */
 const LONGEST_NUMBER = 200;
 
 const CURRENCY = /[\p{Sc}\p{L}]/u;
@@ -70,7 +70,7 @@ function numberOf(cell: string, { decimalComma }: Pick<Sheet, 'decimalComma'>): 
   return value === undefined ? wrong(NO_NUMBER) : { ok: true, value };
 }
 
-/** Days before 1904 are none in the other system, which begins 1 462 days later. */
+/** The difference between the 1900 and the 1904 date systems, in days. */
 const DAYS_TO_1904 = 1_462;
 
 function dayOf(cell: string | number, { date1904 }: Pick<Sheet, 'date1904'>): ReadCell {
@@ -81,7 +81,10 @@ function dayOf(cell: string | number, { date1904 }: Pick<Sheet, 'date1904'>): Re
 }
 
 const MAX_LIST = 1_000_000;
-/** Terms and notes are lists of plain records; far deeper ones are more than a copy of them bears. */
+/**
+ * Limits for JSON lists in a cell: terms and notes are lists of flat records, and deeply nested values cannot be copied
+ * safely.
+ */
 const LIST_LIMITS = { levels: 8, values: 20_000, keys: 1_000 };
 
 function listOf(cell: string): ReadCell {

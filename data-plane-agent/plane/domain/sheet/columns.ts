@@ -11,31 +11,30 @@ import { shown } from '../sensitive.js';
 import { listText } from './guard.js';
 
 /**
- * What stands in a cell: `null` is an empty one. Texts are guarded against formulas where the sheet is written, numbers
+ * The content of a cell; `null` is an empty cell. Texts are guarded against formulas when the sheet is written; numbers
  * and days are not.
  */
 export type Cell = string | number | null;
-/** `list` is a list as JSON. */
+/** `list` is a JSON list. */
 export type CellKind = 'text' | 'number' | 'day' | 'list';
 
 /** A column that an export writes and an import reads. */
 export interface Column<Source, Field extends string> {
-  /** The header of an export: the field's name, of a payment line with `line.` in front. */
+  /** The header in exports: the field name, with the prefix `line.` for payment lines. */
   readonly name: string;
-  /** What an import takes for the name as well, whatever its case and spaces. */
+  /** Labels that an import accepts as headers too, ignoring case and spaces. */
   readonly labels: { readonly en: string; readonly zh: string };
   readonly kind: CellKind;
   /**
-   * The request field that an import fills from it; `null` is a figure that is computed, or a name that stands beside
-   * an id.
+   * The request field that an import reads from the column; `null` for computed figures and names given alongside ids.
    */
   readonly field: Field | null;
   /**
-   * A name, e-mail address or code by which an import finds the record when the id of this field is not there, or is
-   * not known here.
+   * The column contains a name, email address or code, by which an import finds the record when the id in this field is
+   * missing or unknown.
    */
   readonly insteadOf?: ReferenceField;
-  /** What is written is an id, in whose place the control plane puts the name, which it alone knows. */
+  /** The data plane writes an id, which the control plane replaces by the name. */
   readonly names?: Naming;
   readonly write: (source: Source, writing: Writing) => Cell;
 }
@@ -46,24 +45,24 @@ export type ReferenceField = 'subjectId' | 'ownerId' | 'ownerSuperiorId' | 'life
 export type ContractColumn = Column<ContractSource, ContractField>;
 export type LineColumn = Column<LineRow, LineField>;
 
-/** A contract as it was read for a sheet. */
+/** The data of a contract for a sheet. */
 export interface ContractSource {
   readonly row: ContractRow;
-  /** What is overdue today in the contract's currency. */
+  /** The amount overdue today in the contract's currency. */
   readonly overdueMinor: number;
   readonly terms: readonly Pick<TermRow, 'kind' | 'title' | 'date' | 'note'>[];
   readonly notes: readonly Pick<NoteRow, 'label' | 'value'>[];
 }
 
-/** For whom a sheet is written, and with what beside the rows. */
+/** The reader's rights, and lookups for writing a sheet. */
 export interface Writing {
   readonly rights: Pick<Rights, 'sensitive'>;
   readonly templateCode: (id: string) => string | null;
 }
 
-/** Header of a custom field: this and its code. */
+/** The header prefix of custom fields, followed by the code. */
 export const CUSTOM_FIELD = 'cf:';
-/** In front of the fields of a payment line. */
+/** The header prefix of payment line fields. */
 export const OF_LINE = 'line.';
 
 const asIs = <F extends ContractField & keyof ContractRow>(
@@ -75,7 +74,7 @@ const asIs = <F extends ContractField & keyof ContractRow>(
   labels: { en, zh },
   kind,
   field,
-  write: ({ row }) => row[field] as Cell, // those named below hold text, numbers or null
+  write: ({ row }) => row[field] as Cell, // the fields used below hold text, numbers or null
 });
 const contractColumn = (
   name: string,
@@ -141,7 +140,7 @@ const subjectName = beside('subjectId', {
   write: ({ row }) => row.subjectId,
   names: 'subjectName',
 });
-/** Several members may have one name, so nobody is found by it. */
+/** Names of members are not unique, so imports do not use this column to find one. */
 const ownerName: ContractColumn = {
   ...contractColumn('ownerName', {
     en: 'Owner',
@@ -173,8 +172,8 @@ const lifecycleStageCode = contractColumn('lifecycleStageCode', {
 });
 
 /**
- * The columns of a contract in the profile `full`, in this order: all that a request may send of it (API document 2.7).
- * After them come the visible custom fields, and then `LINE_COLUMNS`.
+ * The contract columns of the profile `full`, in order: all fields that a request may contain (API document 2.7). They
+ * are followed by the visible custom fields and `LINE_COLUMNS`.
  */
 export const CONTRACT_COLUMNS: readonly ContractColumn[] = [
   asIs('archiveCode', { en: 'Archive code', zh: '档案编号' }),
@@ -286,8 +285,8 @@ const lineMoney = (
 ): LineColumn => lineColumn(field, { en, zh, kind: 'number', write: (line) => major(minor(line), line.currencyCode) });
 
 /**
- * The columns of a payment line in the profile `full` (API document 2.9). All are empty in the one row of a contract
- * without lines.
+ * The payment line columns of the profile `full` (API document 2.9). They are empty for a contract without lines, which
+ * has one row.
  */
 export const LINE_COLUMNS: readonly LineColumn[] = [
   lineAsIs('period', { en: 'Period', zh: '期次' }),
@@ -321,8 +320,8 @@ const column = (name: string): ContractColumn => {
 };
 
 /**
- * The columns of the profile `summary`, one row for a contract. An import knows those without a field and leaves them
- * alone.
+ * The columns of the profile `summary`, with one row per contract. An import recognizes columns without a field and
+ * ignores them.
  */
 export const SUMMARY_COLUMNS: readonly ContractColumn[] = [
   ...['archiveCode', 'contractNo', 'projectName', 'type', 'typeCode'].map(column),

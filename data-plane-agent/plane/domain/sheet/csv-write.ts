@@ -1,19 +1,18 @@
 import type { Cell, CellKind } from './columns.js';
 import { guarded } from './guard.js';
 
-/** Spreadsheets take a file for UTF-8 by this. */
+/** Makes spreadsheets read the file as UTF-8. */
 export const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * The text of a cell. What people typed is guarded against formulas; numbers, days and lists are ours and begin with
- * none.
+ * The text of a cell. Texts are guarded against formulas; numbers, days and lists are generated and cannot begin one.
  */
 export function cellText(cell: Cell, kind: CellKind): string {
   if (cell === null) return '';
   return kind === 'text' ? guarded(String(cell)) : String(cell);
 }
 
-/** Cells as a part of a row, quoted as RFC 4180 asks. */
+/** Cells as part of a row, quoted according to RFC 4180. */
 export function csvCells(cells: readonly string[]): string {
   let text = '';
   for (const [i, cell] of cells.entries()) {

@@ -6,17 +6,14 @@ import type { ContractRow } from '../../tables/contracts.js';
 import { CUSTOM_FIELD } from './columns.js';
 import { guarded } from './guard.js';
 
-/** The column of a custom field. Members are written by id, and named by the control plane. */
+/** The column of a custom field. Members are written as ids, which the control plane replaces. */
 export const customColumn = ({ id, code, type }: FieldRow): ExportColumn => ({
   name: `${CUSTOM_FIELD}${code}`,
   fieldId: id,
   names: type === 'user' ? 'memberEmail' : null,
 });
 
-/**
- * A contract's cells under the custom fields of these ids; empty where the caller may not see the field, or not any
- * more.
- */
+/** The cells of a contract for these custom fields; empty when the caller may not see the field (any more). */
 export const customCells = (
   row: ContractRow,
   fieldIds: readonly string[],
@@ -26,11 +23,11 @@ export const customCells = (
     const field = visible.get(id);
     if (!field) return '';
     const text = valueText(field, row.dynamicFields[id]);
-    return OURS.has(field.type) ? text : guarded(text);
+    return UNGUARDED.has(field.type) ? text : guarded(text);
   });
 
-/** Types whose text we make, so that no formula is in it: a negative number stays a number. */
-const OURS: ReadonlySet<FieldType> = new Set<FieldType>([
+/** Types whose text is generated and cannot begin a formula, so that negative numbers stay numbers. */
+const UNGUARDED: ReadonlySet<FieldType> = new Set<FieldType>([
   'number',
   'currency',
   'percent',

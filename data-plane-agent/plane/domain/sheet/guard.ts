@@ -1,23 +1,23 @@
 /**
- * A spreadsheet takes a cell that begins with one of these for a formula and would run it: so a text that begins with
- * one gets an apostrophe in front. Source: OWASP ASVS 1.2.10, and the full-width twins that East Asian spreadsheets
- * read alike. NUL is in no text that we keep.
+ * A spreadsheet runs a cell that begins with one of these characters as a formula, so such a text gets a leading
+ * apostrophe. Source: OWASP ASVS 1.2.10, plus the full-width forms that East Asian spreadsheets treat alike. Stored
+ * texts do not contain NUL.
  */
 const FORMULA = /^'*[=+\-@\t\r\n\0＝＋－＠]/;
 const GUARDED_FORMULA = /^'+[=+\-@\t\r\n\0＝＋－＠]/;
 
 /**
- * A spreadsheet of a country whose decimals have a comma parts our rows at semicolons, some at tabs, and a cell of
- * several columns is in quotes of no meaning then: what follows a semicolon, tab or line break within a text begins a
- * cell. So the apostrophe stands there as well; quotes in between may be taken off. A semicolon at the end of a text
- * begins one with what comes after our own quote.
+ * Spreadsheets in locales with decimal commas split rows at semicolons, some at tabs, and then ignore quotes around a
+ * cell: text after a semicolon, tab or line break begins a new cell. The apostrophe is therefore inserted there as
+ * well, also before quotes, which may be removed. A semicolon at the end of a text begins a cell with the text that
+ * follows the closing quote.
  */
 const WITHIN = /[;\t\r\n](?=['"]*[=+\-@\t\r\n\0＝＋－＠])|;(?='*$)/g;
 const GUARDED_WITHIN = /([;\t\r\n])'(?=['"]*[=+\-@\t\r\n\0＝＋－＠])|(;)'(?='*$)/g;
 
 /**
- * A text as it may stand in a cell. One that already looks guarded gets another apostrophe, so that `unguarded` gives
- * back exactly what there was.
+ * Guards a text for a cell. A text that already looks guarded gets another apostrophe, so that `unguarded` restores it
+ * exactly.
  */
 export function guarded(text: string): string {
   const within = text.replaceAll(WITHIN, "$&'");
@@ -25,8 +25,8 @@ export function guarded(text: string): string {
 }
 
 /**
- * The text that a cell stands for: one apostrophe is taken off wherever a trigger, or more apostrophes and a trigger,
- * follow.
+ * The original text of a cell: removes one apostrophe wherever a trigger, optionally preceded by more apostrophes,
+ * follows.
  */
 export function unguarded(cell: string): string {
   const text = GUARDED_FORMULA.test(cell) ? cell.slice(1) : cell;
@@ -34,8 +34,7 @@ export function unguarded(cell: string): string {
 }
 
 /**
- * A list as it stands in a cell: JSON, which spells tabs and line breaks, and a semicolon where a cell of a formula
- * would begin behind it.
+ * A list as JSON for a cell. JSON escapes tabs and line breaks; semicolons before a formula character are escaped here.
  */
 export const listText = (value: unknown): string =>
   JSON.stringify(value).replaceAll(/;(?=[=+\-@＝＋－＠])/g, String.raw`\u003b`);

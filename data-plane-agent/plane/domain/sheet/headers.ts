@@ -11,27 +11,27 @@ import {
 } from './columns.js';
 import { unguarded } from './guard.js';
 
-/** What the cells under a header are. */
+/** The meaning of a column. */
 export type Target =
   | { readonly kind: 'contract'; readonly name: string; readonly column: ContractColumn }
   | { readonly kind: 'line'; readonly name: string; readonly column: LineColumn }
   | { readonly kind: 'custom'; readonly name: string; readonly field: FieldRow }
-  /** Known, and left alone: figures that are computed, and our own reasons in the file of bad rows. */
+  /** Known but not imported: computed figures, and the error column of rejected rows. */
   | { readonly kind: 'ignored'; readonly name: string };
 
-/** The column that says in a file of bad rows what is wrong with each. */
+/** The column with the errors in a file of rejected rows. */
 export const ERROR_COLUMN = 'error';
 
 export interface MatchedHeader {
   readonly targets: readonly (Target | undefined)[];
-  /** Headers that name nothing, as they were written. */
+  /** Unknown headers as written. */
   readonly unknown: readonly string[];
 }
 
 /**
- * Finds what each header names: a field, its label in English or Chinese, or a custom field (`cf:` and its code, or its
- * name), whatever its case and spaces. `fields` are those that the caller may see. Fails with IMPORT_FILE_INVALID when
- * two columns are one field, or none is known.
+ * Finds the meaning of each header: a field, its label in English or Chinese, or a custom field (`cf:` and its code, or
+ * its name), ignoring case and spaces. `fields` are those that the caller may see. Fails with IMPORT_FILE_INVALID when
+ * two columns name the same field, or no header is known.
  */
 export function matchHeader(header: readonly (string | null)[], fields: readonly FieldRow[]): MatchedHeader {
   const known = new Map([...customTargets(fields), ...OWN]);
@@ -39,11 +39,12 @@ export function matchHeader(header: readonly (string | null)[], fields: readonly
     header.map((text) => (text === null ? undefined : (known.get(keyOf(text)) ?? known.get(keyOf(unguarded(text)))))),
   );
   if (targets.every((target) => target === undefined))
-    throw fail('IMPORT_FILE_INVALID', { reason: 'no column has a header that is known' });
+    throw fail('IMPORT_FILE_INVALID', { reason: 'no column has a known header' });
   const seen = new Set<string>();
   for (const target of targets) {
     if (!target || target.kind === 'ignored') continue;
-    if (seen.has(target.name)) throw fail('IMPORT_FILE_INVALID', { reason: `two columns are ${target.name}` });
+    if (seen.has(target.name))
+      throw fail('IMPORT_FILE_INVALID', { reason: `two columns are for the field ${target.name}` });
     seen.add(target.name);
   }
   return {
@@ -55,8 +56,8 @@ export function matchHeader(header: readonly (string | null)[], fields: readonly
 }
 
 /**
- * Where no other column says who the owner is, the one that an export fills with his name does: with his id or e-mail
- * address, as people head it.
+ * When no other column identifies the owner, the name column of exports is read as the owner's id or email address,
+ * since people use that header for both.
  */
 function withOwner(targets: readonly (Target | undefined)[]): readonly (Target | undefined)[] {
   if (
@@ -67,7 +68,7 @@ function withOwner(targets: readonly (Target | undefined)[]): readonly (Target |
   return targets.map((target) => (target?.kind === 'ignored' && target.name === 'ownerName' ? byEmail : target));
 }
 
-/** What no field can be called stays as it is, and is found under no key. */
+/** The key of a header for comparison; a header that cannot be normalized matches nothing. */
 function keyOf(header: string): string {
   const plain = normal(header, { max: LONGEST, form: 'NFKC' });
   return plain.ok ? plain.text.toLowerCase().replaceAll(/\s/g, '') : header;
@@ -81,7 +82,7 @@ const named = (target: Target, ...names: readonly string[]): [string, Target][] 
 
 const isRead = (column: ContractColumn): boolean => column.field !== null || column.insteadOf !== undefined;
 
-/** Our own columns win over custom fields of their name, and what is read over what is not. */
+/** Built-in columns take precedence over custom fields with the same name, and imported columns over ignored ones. */
 const OWN: readonly [string, Target][] = [
   ...named({ kind: 'ignored', name: ERROR_COLUMN }, ERROR_COLUMN),
   ...[...SUMMARY_COLUMNS, ...CONTRACT_COLUMNS]
@@ -97,7 +98,7 @@ const OWN: readonly [string, Target][] = [
   ),
 ];
 
-/** A code wins over another field's name. */
+/** Codes take precedence over names of other fields. */
 function customTargets(fields: readonly FieldRow[]): [string, Target][] {
   const target = (field: FieldRow): Target => ({ kind: 'custom', name: `${CUSTOM_FIELD}${field.code}`, field });
   return [

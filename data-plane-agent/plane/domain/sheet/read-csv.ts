@@ -1,19 +1,20 @@
 import { Readable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { CsvError, parse } from 'csv-parse';
 import { fail } from '../../../base/failures.js';
 import { yielding } from '../../../base/yielding.js';
 import { MAX_COLUMNS, MAX_IMPORT_ROWS, type Sheet } from '../../contract/records/sheet.js';
 import { sheetOf, TooManyRows, tooWide } from './sheet.js';
 
-/** Bytes that are read before others get their turn; each may be a row of its own. */
+/** Bytes that are parsed before yielding to the event loop; each byte may be a row. */
 const PIECE = 16 * 1024;
-/** Blank rows at the end are none, but a file of nothing else has its end too. */
+/** Blank rows at the end do not count, but a file of blank rows only must be limited too. */
 const MAX_RECORDS = 4 * MAX_IMPORT_ROWS;
 
 /**
- * Reads a CSV (RFC 4180): with or without a byte order mark, any kind of line end, commas, semicolons or tabs between
- * the cells, whichever the header has most of. Fails with IMPORT_FILE_INVALID, or throws `TooManyRows`.
+ * Reads a CSV file (RFC 4180), with or without a byte order mark, with any line ending, and with commas, semicolons or
+ * tabs as separators, whichever is most frequent in the header. Fails with IMPORT_FILE_INVALID, or throws
+ * `TooManyRows`.
  */
 export async function readCsv(text: string): Promise<Sheet> {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
@@ -42,20 +43,20 @@ const STRETCH = 256 * 1024;
 
 async function utf8(text: string): Promise<Buffer> {
   const encoded: Buffer[] = [];
-  const turn = yielding();
+  const pause = yielding();
   for (let at = 0; at < text.length;) {
-    // Both halves of a character stay together.
+    // Does not split surrogate pairs.
     const end = at + STRETCH + ((text.charCodeAt(at + STRETCH - 1) & 0xfc00) === 0xd800 ? 1 : 0);
     encoded.push(Buffer.from(text.slice(at, end)));
     at = end;
-    await turn();
+    await pause();
   }
   return Buffer.concat(encoded);
 }
 
 async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += PIECE) {
-    if (at > 0) await nextTurn();
+    if (at > 0) await nextTick();
     yield bytes.subarray(at, at + PIECE);
   }
 }
@@ -64,9 +65,9 @@ const DELIMITERS = [',', ';', '\t'] as const;
 
 const [QUOTE, NEWLINE, RETURN] = [0x22, 0x0a, 0x0d] as const;
 
-/** A row of millions of cells is refused before the parser collects them, which would keep everybody waiting. */
+/** Refuses a row of millions of cells before the parser collects them, which would block the event loop. */
 async function refuseWide(bytes: Buffer, delimiter: number): Promise<void> {
-  const turn = yielding();
+  const pause = yielding();
   let quoted = false;
   let columns = 1;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -75,14 +76,14 @@ async function refuseWide(bytes: Buffer, delimiter: number): Promise<void> {
     else if (!quoted && byte === delimiter) columns += 1;
     else if (!quoted && (byte === NEWLINE || byte === RETURN)) columns = 1;
     if (columns > MAX_COLUMNS) throw tooWide();
-    if (at % PIECE === 0) await turn();
+    if (at % PIECE === 0) await pause();
   }
 }
 
-/** No header is longer, with blank rows in front of it; a file that goes on without one is not gone through for it. */
+/** The longest header including blank rows before it; further text is not searched for separators. */
 const MAX_HEADER = 100_000;
 
-/** What stands between the cells of the header, outside of quotes; a comma when nothing does. */
+/** The separator of the header cells, outside of quotes; a comma when there is none. */
 function delimiterOf(text: string): string {
   const counts = new Map<string, number>(DELIMITERS.map((delimiter) => [delimiter, 0]));
   let quoted = false;
@@ -101,7 +102,7 @@ function delimiterOf(text: string): string {
   );
 }
 
-/** Where the parser stopped, in words of ours: its own quote the file. */
+/** Describes a parser error without quoting the file, which the parser's own messages do. */
 function reasonOf(error: CsvError): string {
   const line: unknown = error['lines'];
   const where = typeof line === 'number' ? `line ${line}: ` : '';
@@ -109,10 +110,10 @@ function reasonOf(error: CsvError): string {
     case 'CSV_QUOTE_NOT_CLOSED':
       return `${where}a quote is opened and never closed`;
     case 'INVALID_OPENING_QUOTE':
-      return `${where}a quote in the middle of a cell; a cell with quotes must stand in quotes, each of its own doubled`;
+      return `${where}a quote in the middle of a cell; a cell that contains quotes must be quoted, with each quote in it doubled`;
     case 'CSV_INVALID_CLOSING_QUOTE':
       return `${where}text after a closing quote; a quote within a cell must be doubled`;
     default:
-      return `${where}it is no readable CSV`;
+      return `${where}it is not readable as CSV`;
   }
 }

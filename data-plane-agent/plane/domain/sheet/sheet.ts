@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failures.js';
 import { MAX_COLUMNS, MAX_IMPORT_ROWS, type Sheet, type SheetCell } from '../../contract/records/sheet.js';
 
-/** More rows than an import takes: not the file is wrong, but what was asked. */
+/** Thrown when a file has more rows than an import accepts. */
 export class TooManyRows extends Error {
   override readonly name = 'TooManyRows';
 }
@@ -12,8 +12,8 @@ export const isBlank = (cell: SheetCell | undefined): boolean =>
   cell === null || cell === undefined || (typeof cell === 'string' && cell.trim() === '');
 
 /**
- * Finds the header, which is the first row with anything in it, and the records below it. Blank rows at the end are
- * none.
+ * Finds the header, which is the first row that is not blank, and the records below it. Blank rows at the end are
+ * ignored.
  */
 export function sheetOf(
   rows: readonly (readonly SheetCell[])[],
