@@ -167,8 +167,8 @@ describe('the plan of a contract, sent as it should be', () => {
         const made = await enter(t, [aLine()]);
         const twin = aLine({ period: 'rent', dueDate: '2026-04-01' });
         expect(await badFields(send(t, made, [twin, aLine(), twin, twin]))).to.deep.equal({
-          'payments[2].period': 'must not come twice with one dueDate: payments[0] has both',
-          'payments[3].period': 'must not come twice with one dueDate: payments[0] has both',
+          'payments[2].period': 'must not be repeated with the same dueDate: payments[0] has both',
+          'payments[3].period': 'must not be repeated with the same dueDate: payments[0] has both',
         });
       });
 

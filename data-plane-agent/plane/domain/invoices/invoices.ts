@@ -11,7 +11,7 @@ import { uninvoiced } from '../payments/receivable.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 import type { ContractRow } from '../../tables/contracts.js';
 
-/** Where an invoice record can go from where it is. Void records and red letters stay what they are. */
+/** The allowed status changes. Void records and red letters are final. */
 const INVOICE_MOVES: Readonly<Record<InvoiceStatus, readonly InvoiceStatus[]>> = {
   draft: ['issued', 'void'],
   issued: ['void', 'red_letter'],
@@ -19,18 +19,18 @@ const INVOICE_MOVES: Readonly<Record<InvoiceStatus, readonly InvoiceStatus[]>> =
   red_letter: [],
 };
 
-/** Under what a record is entered or changed. */
+/** The context in which a record is created or changed. */
 export interface InvoiceContext {
   readonly amounts: AmountReader;
   readonly contract: ContractRow;
-  /** The line that the record names by now. */
+  /** The line to which the record is linked after the change. */
   readonly line: LineRow | undefined;
   readonly today: Day;
   readonly now: number;
   readonly actorId: string | null;
 }
 
-/** A record as it is entered. */
+/** A new record. */
 export function newInvoice(
   input: InvoiceInput,
   id: string,
@@ -65,8 +65,8 @@ export function newInvoice(
 }
 
 /**
- * The record as a PATCH leaves it, but for a turn to red letter, which makes another record. Only a draft changes in
- * everything; under another currency an amount that is not given keeps its number.
+ * The record after a PATCH, except for a change to red letter, which creates another record. Only drafts can be changed
+ * completely; when the currency changes, an amount that is not given keeps its number.
  */
 export function patchedInvoice(
   row: InvoiceRow,
@@ -101,8 +101,8 @@ export function patchedInvoice(
 }
 
 /**
- * The status that a PATCH asks for, once it may be had: the same again is no move, and a record that was turned stays
- * turned.
+ * The requested status, if it is allowed. The present status is not a change, and a record that was reversed stays as
+ * it is.
  */
 export function wantedStatus(row: InvoiceRow, patch: Pick<InvoicePatch, 'status'>): InvoiceStatus {
   const to = patch.status === undefined ? row.status : (patch.status ?? 'draft');
@@ -114,8 +114,8 @@ export function wantedStatus(row: InvoiceRow, patch: Pick<InvoicePatch, 'status'
 }
 
 /**
- * What turning an issued record to red letter makes of it: the record stays, and another one takes its amount away, so
- * that each month's figures stay true.
+ * Reverses an issued record: the record stays, and a red letter cancels its amount, so that the figures of past months
+ * do not change.
  */
 export function reversal(
   row: InvoiceRow,
@@ -147,8 +147,8 @@ const REVERSED = '-R';
 const NUMBER_MAX = 500;
 
 /**
- * What is invoiced net of red letters, in minor units; drafts and void records count nothing. A record that was turned
- * keeps its plus.
+ * The invoiced amount net of red letters, in minor units; drafts and void records do not count. A reversed record still
+ * counts with its amount.
  */
 export const netInvoiced = (records: readonly InvoiceRow[]): number => issuedMinor(records) - redMinor(records);
 
@@ -158,13 +158,13 @@ export const redMinor = (records: readonly InvoiceRow[]): number => summed(recor
 const summed = (records: readonly InvoiceRow[], status: InvoiceStatus): number =>
   records.reduce((sum, record) => (record.status === status ? sum + record.amountMinor : sum), 0);
 
-/** Issued invoices and red letters: they are in the books. */
+/** Whether a record counts: issued invoices and red letters. */
 export const isStanding = ({ status }: Pick<InvoiceRow, 'status'>): boolean =>
   status === 'issued' || status === 'red_letter';
 
 /**
- * The line with what its live records say. Once it has one, whatever its state, records alone count; without any, its
- * own invoice amount does.
+ * The line with the totals of its live records. Once it has any, only records count; without any, its own invoice
+ * amount does.
  */
 export function withRecords(line: LineRow, records: readonly InvoiceRow[], now: number): LineRow {
   const invoicedMinor = records.length === 0 ? (line.invoiceMinor ?? 0) : netInvoiced(records);
@@ -180,7 +180,7 @@ export function withRecords(line: LineRow, records: readonly InvoiceRow[], now: 
   return changed ? { ...next, uninvoicedMinor: uninvoiced(next), updatedAt: now } : line;
 }
 
-/** Records as they are after changes, without removed ones. */
+/** The records after the changes, without deleted ones. */
 export function afterChanges(
   records: readonly InvoiceRow[],
   changes: readonly InvoiceChange[],
@@ -191,7 +191,7 @@ export function afterChanges(
   return [...kept, ...changed.values().filter((row) => row.deletedAt === null && belongs(row))];
 }
 
-/** Whether a change left everything as it was: then nothing is written. */
+/** Whether nothing changed: then nothing is written. */
 export const isSameInvoice = (before: InvoiceRow, after: InvoiceRow): boolean =>
   (Object.keys(after) as (keyof InvoiceRow)[]).every(
     (field) => field === 'updatedAt' || field === 'updatedBy' || before[field] === after[field],
@@ -224,11 +224,11 @@ export function invoiceAnswer(row: InvoiceRow): Invoice {
   };
 }
 
-/** A document that is out has a date. */
+/** An issued document has a date. */
 const dated = (status: InvoiceStatus, date: Day | null, today: Day): Day | null =>
   date ?? (isStanding({ status }) ? today : null);
 
-/** The contract's `invoicePoints` where no rate is named. */
+/** The tax rate in percent; defaults to the contract's `invoicePoints`. */
 function taxRate(
   percent: number | null,
   { amounts, contract }: Pick<InvoiceContext, 'amounts' | 'contract'>,
@@ -237,7 +237,7 @@ function taxRate(
   return contract.invoicePoints === null ? null : String(contract.invoicePoints);
 }
 
-/** What still changes once a record is out, and once it is void, a red letter or turned. */
+/** The fields that can be changed on issued records, and on void, red-letter or reversed ones. */
 const OPEN_FIELDS: readonly (keyof InvoiceRow)[] = ['attachment', 'note', 'receiptId'];
 const CLOSED_FIELDS: readonly (keyof InvoiceRow)[] = ['attachment', 'note'];
 const FIELD_NAMES = {

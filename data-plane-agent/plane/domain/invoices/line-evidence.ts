@@ -8,11 +8,11 @@ import { afterChanges, isSameInvoice, issuedMinor, redMinor, withRecords } from 
 import type { LineRow } from '../../tables/payment-lines.js';
 import type { ContractRow } from '../../tables/contracts.js';
 
-/** Under what the records of a line follow it. `path` begins the names of the line's fields. */
+/** The context in which a line's records are updated. `path` is the prefix of the line's field names. */
 export interface EvidenceContext {
   readonly amounts: AmountReader;
   readonly path: string;
-  /** The contract as the request leaves it. */
+  /** The contract after the request. */
   readonly contract: Pick<ContractRow, 'id' | 'subjectId' | 'invoicePoints'>;
   readonly today: Day;
   readonly now: number;
@@ -22,7 +22,7 @@ export interface EvidenceContext {
 
 const EVIDENCE = ['invoiceMinor', 'invoiceDate', 'invoiceNo', 'invoiceAttachment'] as const;
 
-/** Whether a line's records have to be looked at when it changes from `before` to `after`. */
+/** Whether a change of a line affects its records. */
 export const movesRecords = (before: LineRow | null, after: LineRow): boolean =>
   EVIDENCE.some((field) => (before?.[field] ?? null) !== after[field]) ||
   (before !== null &&
@@ -30,9 +30,9 @@ export const movesRecords = (before: LineRow | null, after: LineRow): boolean =>
     (before.currencyCode !== after.currencyCode || after.deletedAt !== null));
 
 /**
- * A changed line, and what its change makes of its records. An invoice number on a line makes one issued record, which
- * follows what is said on the line, so that nothing is counted twice; without a number there is none. Drafts take the
- * line's currency, and go with it.
+ * A changed line with the resulting changes of its records. An invoice number on a line creates one issued record,
+ * which is updated with the line, so that nothing is counted twice; clearing the number deletes it. Drafts get the
+ * line's currency, and are deleted with the line.
  */
 export function followed(
   { before, after }: { readonly before: LineRow | null; readonly after: LineRow },
@@ -46,22 +46,22 @@ export function followed(
   });
   if (after.deletedAt !== null)
     return { line: after, changes: records.map((row) => stamped({ before: row, after: { ...row, deletedAt: now } })) };
-  const told = recordOf(after, records);
-  const line = dated({ before, after }, told, context.today);
+  const present = recordOf(after, records);
+  const line = dated({ before, after }, present, context.today);
   const changes = [
     ...inNewCurrency(
-      records.filter((row) => row !== told),
+      records.filter((row) => row !== present),
       line.currencyCode,
       context,
     ),
-    ...evidence({ before, line }, told, context),
+    ...evidence({ before, line }, present, context),
   ].map(stamped);
   const next = afterChanges(records, changes, () => true);
   refuseExcess(next, line.currencyCode);
   return { line: withRecords(line, next, now), changes };
 }
 
-/** A draft keeps its number under another currency; a void record is of the past. */
+/** Drafts keep their number under another currency; other records do not change. */
 export const inNewCurrency = (
   records: readonly InvoiceRow[],
   currencyCode: string,
@@ -78,7 +78,7 @@ export const inNewCurrency = (
       },
     }));
 
-/** Refuses red letters that take away more than is issued beside them. */
+/** Refuses red letters that exceed the issued amount. */
 export function refuseExcess(records: readonly InvoiceRow[], currencyCode: string): void {
   const [issued, red] = [issuedMinor(records), redMinor(records)];
   if (red > issued)
@@ -89,18 +89,18 @@ export function refuseExcess(records: readonly InvoiceRow[], currencyCode: strin
     });
 }
 
-/** Money was received on the line and found to be the right money: its invoice is not simply withdrawn. */
+/** Whether money was received and reconciled: then the invoice cannot simply be withdrawn. */
 export const hasMatchedMoney = ({
   receivedMinor,
   reconciliationStatus,
 }: Pick<LineRow, 'receivedMinor' | 'reconciliationStatus'>): boolean =>
   receivedMinor > 0 && reconciliationStatus === 'matched';
 
-/** The record that was made from what is said on the line, as long as it stands. */
+/** Whether the record was made from the line and is in force. */
 export const isOfLine = (row: InvoiceRow): boolean =>
   row.fromLine && row.status === 'issued' && row.reversedById === null;
 
-/** The line without invoice: what it told of is void, or a red letter has taken it away. */
+/** The line without invoice fields, when its record was voided or reversed. */
 export const withoutEvidence = (line: LineRow): LineRow => ({
   ...line,
   invoiceMinor: null,
@@ -109,9 +109,7 @@ export const withoutEvidence = (line: LineRow): LineRow => ({
   invoiceAttachment: null,
 });
 
-/**
- * The record that tells of the line's invoice: the one made from it, else one that was entered under its number before.
- */
+/** The record for the line's invoice: the one made from it, or one created before with its number. */
 function recordOf({ invoiceNo }: LineRow, records: readonly InvoiceRow[]): InvoiceRow | undefined {
   const present = records.find(isOfLine);
   if (present || invoiceNo === null) return present;
@@ -124,17 +122,17 @@ function recordOf({ invoiceNo }: LineRow, records: readonly InvoiceRow[]): Invoi
 }
 
 /**
- * What is invoiced has a date, which goes with the last of it. `null` names none: else the same request twice would
- * move it.
+ * Sets the invoice date of an invoiced line, and clears it with the last invoice field. `null` keeps the former date,
+ * so that repeating a request does not change it.
  */
 function dated(
   { before, after }: { readonly before: LineRow | null; readonly after: LineRow },
-  told: InvoiceRow | undefined,
+  present: InvoiceRow | undefined,
   today: Day,
 ): LineRow {
   if (isInvoiced(after))
     return after.invoiceDate === null
-      ? { ...after, invoiceDate: before?.invoiceDate ?? told?.invoiceDate ?? today }
+      ? { ...after, invoiceDate: before?.invoiceDate ?? present?.invoiceDate ?? today }
       : after;
   return before && isInvoiced(before) && before.invoiceDate === after.invoiceDate
     ? { ...after, invoiceDate: null }
@@ -145,17 +143,17 @@ const isInvoiced = ({ invoiceMinor, invoiceNo }: LineRow): boolean => (invoiceMi
 
 function evidence(
   { before, line }: { readonly before: LineRow | null; readonly line: LineRow },
-  told: InvoiceRow | undefined,
+  present: InvoiceRow | undefined,
   context: EvidenceContext,
 ): InvoiceChange[] {
   const { invoiceNo } = line;
   if (invoiceNo === null) {
-    if (!told) return [];
+    if (!present) return [];
     if (before && hasMatchedMoney(before)) throw fail('LINE_HAS_MONEY', { paymentIds: [line.id] });
-    return [{ before: told, after: { ...told, deletedAt: context.now } }];
+    return [{ before: present, after: { ...present, deletedAt: context.now } }];
   }
   if (before && EVIDENCE.every((field) => before[field] === line[field])) return [];
-  const record = told ?? newRecord(line, invoiceNo, context);
+  const record = present ?? newRecord(line, invoiceNo, context);
   const isAmountCleared = line.invoiceMinor === null && before !== null && before.invoiceMinor !== null;
   const next: InvoiceRow = {
     ...record,
@@ -170,7 +168,7 @@ function evidence(
       line.invoiceAttachment === (before?.invoiceAttachment ?? null) ? record.attachment : line.invoiceAttachment,
     fromLine: true,
   };
-  return told && isSameInvoice(told, next) ? [] : [{ before: told ?? null, after: next }];
+  return present && isSameInvoice(present, next) ? [] : [{ before: present ?? null, after: next }];
 }
 
 const newRecord = (

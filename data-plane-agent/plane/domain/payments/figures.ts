@@ -6,10 +6,10 @@ import { currenciesOf, ofCurrency, total } from '../analytics/figures.js';
 type Sum = 'amount' | 'received' | 'outstanding' | 'overdue' | 'dueSoon' | 'uninvoiced';
 type Counts = PaymentStats['counts'];
 
-/** The lines of one currency that are due between two cuts, counted, and added in minor units. */
+/** Counts and sums, in minor units, of the lines of one currency due between two cuts. */
 export interface LineFigures {
   readonly currencyCode: string;
-  /** 0 was due before today, 1 is due in the lead window, 2 later. */
+  /** 0: due before today; 1: due in the reminder window; 2: due later. */
   readonly index: number;
   readonly figures: Readonly<
     Record<
@@ -19,7 +19,7 @@ export interface LineFigures {
   >;
 }
 
-/** Today, and the day after the lead window, both ends of which count. */
+/** Today, and the day after the reminder window, which includes both its ends. */
 export const statsCuts = ({
   today,
   reminderLeadDays,
@@ -28,7 +28,10 @@ export const statsCuts = ({
   readonly reminderLeadDays: number;
 }): Day[] => [today, addDays(today, reminderLeadDays + 1)];
 
-/** Counts go over all currencies; amounts at the top are of one, because two currencies are never added. */
+/**
+ * Counts cover all currencies; amounts at the top level cover one, since amounts of different currencies are never
+ * added.
+ */
 export function paymentStats(
   segments: readonly LineFigures[],
   { today, currencyCode }: { today: Day; currencyCode: string },

@@ -13,7 +13,7 @@ import type { AmountReader } from '../amounts.js';
 import { outstanding, overpaid, uninvoiced } from './receivable.js';
 import { accountSent } from '../sensitive.js';
 
-/** Under what a line changes. `path` begins the names of bad fields: `''` or `payments[2].`. */
+/** The context of a change of a line. `path` is the prefix of its field names: `''` or `payments[2].`. */
 export interface LineContext {
   readonly amounts: AmountReader;
   readonly path: string;
@@ -21,11 +21,11 @@ export interface LineContext {
   readonly now: number;
   /** The currency of the line's contract. */
   readonly contractCurrency: string;
-  /** What is invoiced on the contract beside its lines: it stands in the same sum. */
+  /** The amount invoiced on the contract but not linked to a line; it counts towards the same sum. */
   readonly unlinkedInvoicedMinor?: number;
 }
 
-/** A line as it is entered, with what was already received or invoiced on it. */
+/** A new line, including amounts already received or invoiced. */
 export function newLine(
   input: PaymentLineInput,
   place: { id: string; contractId: string; position: number },
@@ -64,8 +64,8 @@ export function newLine(
 }
 
 /**
- * The line with another period, due date, amount or currency. An amount that changes under a matched receipt must be
- * matched again. Under another currency an amount that is not given keeps its number: 100.00 CNY become 100 JPY.
+ * The line with a changed period, due date, amount or currency. When the amount of a matched line changes, it must be
+ * reconciled again. When the currency changes, an amount that is not given keeps its number: 100.00 CNY become 100 JPY.
  */
 export function withPlan(
   line: LineRow,
@@ -93,16 +93,14 @@ export function withPlan(
   });
 }
 
-/** Who had matched the money has to look again; what nobody has looked at is an exception once it is too much. */
+/** A matched line must be reconciled again; a pending one becomes an exception when it is overpaid. */
 const afterAnotherAmount = (
   status: LineRow['reconciliationStatus'],
   line: { readonly overpaid: boolean },
 ): LineRow['reconciliationStatus'] =>
   status === 'matched' ? 'pending' : status === 'pending' && line.overpaid ? 'exception' : status;
 
-/**
- * The line after a receipt was told. `receivedAmount` is the new total, so that the same request twice changes nothing.
- */
+/** The line after a receipt was recorded. `receivedAmount` is the new total, so repeating a request changes nothing. */
 export function withReceipt(line: LineRow, patch: ReceiptPatch, context: LineContext): LineRow {
   const receivedMinor =
     patch.receivedAmount === undefined
@@ -128,16 +126,16 @@ export function withReceipt(line: LineRow, patch: ReceiptPatch, context: LineCon
   });
   const named = patch.reconciliationStatus ?? undefined;
   if (named === 'matched' && receivedMinor === 0) {
-    context.amounts.done(); // an amount that could not be read is no refusal to reconcile
+    context.amounts.done(); // invalid amounts are reported first
     throw fail('RECONCILE_WITHOUT_RECEIPT', {});
   }
-  // `null` clears what somebody had named, so that the rule decides again.
+  // `null` removes a status set by a user, so that the rule applies again.
   const cleared = patch.reconciliationStatus === null;
   const automatic = automaticStatus(cleared ? { ...next, reconciliationStatus: 'pending' } : next, context);
   return { ...next, reconciliationStatus: named ?? (changed || cleared ? automatic : line.reconciliationStatus) };
 }
 
-/** The line with invoice evidence; what is invoiced is net of red letters once there are invoice records. */
+/** The line with invoice fields. Once there are invoice records, the invoiced amount is net of red letters. */
 export function withInvoice(line: LineRow, patch: InvoiceEvidencePatch, context: LineContext): LineRow {
   const invoiceMinor =
     patch.invoiceAmount === undefined
@@ -149,15 +147,15 @@ export function withInvoice(line: LineRow, patch: InvoiceEvidencePatch, context:
     invoiceDate: given(patch.invoiceDate, line.invoiceDate),
     invoiceNo: given(patch.invoiceNo, line.invoiceNo),
     invoiceAttachment: given(patch.invoiceAttachment, line.invoiceAttachment),
-    // Once there are records they alone say what is invoiced, and follow the line where it is written.
+    // Invoice records determine the invoiced amount; they are updated when the line is written.
     invoicedMinor: line.invoiceRecords > 0 ? line.invoicedMinor : (invoiceMinor ?? 0),
     updatedAt: context.now,
   });
 }
 
 /**
- * Refuses lines of one contract whose sums no longer fit, by the field of a line that brought them there, or by
- * `blame`. They stand in the contract's headline, so only those in its currency are added.
+ * Refuses lines of a contract whose sums exceed the bounds, naming the field of the changed line, or `blame`. Only
+ * lines in the contract's currency are added, as in the contract's totals.
  */
 export function checkSums(
   lines: readonly LineRow[],
@@ -186,21 +184,21 @@ export function checkSums(
   );
 }
 
-/** Whether a change left everything as it was: then nothing is written, and the record keeps its time and version. */
+/** Whether nothing changed: then nothing is written, and the record keeps its time and version. */
 export const isUnchanged = (before: LineRow, after: LineRow): boolean =>
   (Object.keys(after) as (keyof LineRow)[]).every((field) => field === 'updatedAt' || before[field] === after[field]);
 
-/** Whether a change touches what a lock protects: what is owed, and when. */
+/** Whether a change affects fields that a lock protects: what is owed, and when. */
 export const changesPlan = (before: LineRow, after: LineRow): boolean =>
   (['period', 'dueDate', 'amountMinor', 'currencyCode'] as const).some((field) => before[field] !== after[field]);
 
-/** What deserves a look after a receipt, but is not refused. */
+/** Warnings about a receipt that is not refused. */
 export function receiptWarnings(line: LineRow): GivenWarning[] {
   if (line.reconciliationStatus !== 'exception' || line.reconciliationNote !== null) return [];
   return [warn('NOTE_RECOMMENDED', { message: 'Say in reconciliationNote why this receipt is an exception.' })];
 }
 
-/** An invoice ahead of the plan happens, and is not refused; nor is an amount that no record carries. */
+/** Warnings about invoiced amounts that exceed the line, or that no invoice record contains. */
 export function invoiceWarnings(line: LineRow): GivenWarning[] {
   const isUncounted = line.invoiceRecords > 0 && line.invoiceNo === null && (line.invoiceMinor ?? 0) > 0;
   return [
@@ -209,7 +207,7 @@ export function invoiceWarnings(line: LineRow): GivenWarning[] {
   ];
 }
 
-/** Whether anything was received on the line, or an invoice stands against it: then it cannot simply be removed. */
+/** Whether money was received or invoiced on the line, so that it cannot simply be deleted. */
 export const hasMoney = (line: LineRow): boolean =>
   line.receivedMinor > 0 ||
   line.invoiceNo !== null ||
@@ -217,7 +215,7 @@ export const hasMoney = (line: LineRow): boolean =>
   line.invoicedMinor !== 0 ||
   line.invoicesStanding > 0;
 
-/** Keeps what is left of a line beside it, where the indexes of the tabs read it. */
+/** Sets the open amounts, which the indexes of the payment tabs use. */
 const settled = (line: LineRow): LineRow => ({
   ...line,
   outstandingMinor: outstanding(line),
@@ -228,8 +226,8 @@ const settled = (line: LineRow): LineRow => ({
 const given = <T>(value: T | undefined, present: T): T => (value === undefined ? present : value);
 
 /**
- * Money that is there has a date. `null` names none: else the same request twice would clear the date that the first
- * one set.
+ * The date of the received amount; it always has one. `null` keeps the former date, so that repeating a request does
+ * not change it.
  */
 function receivedDate({
   line,
@@ -247,7 +245,7 @@ function receivedDate({
   return receivedMinor > line.receivedMinor ? today : line.receivedDate;
 }
 
-/** The status that a changed total brings when the caller names none. */
+/** The reconciliation status after a changed total when the caller gives none. */
 function automaticStatus(line: LineRow, { contractCurrency }: LineContext): LineRow['reconciliationStatus'] {
   if (line.receivedMinor === 0) return 'pending';
   if (overpaid(line) > 0 || line.currencyCode !== contractCurrency) return 'exception';

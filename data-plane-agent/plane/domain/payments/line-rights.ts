@@ -2,7 +2,7 @@ import { fail } from '../../../base/failures.js';
 import type { Rights } from '../../contract/call.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 
-/** Fields of a line as a request names them, each with its column. */
+/** Request fields of a line, with their columns. */
 const RECEIPT = {
   receivedAmount: 'receivedMinor',
   receivedDate: 'receivedDate',
@@ -24,8 +24,8 @@ const INVOICE = {
 type LineRights = Pick<Rights, 'paymentEntry' | 'invoice'>;
 
 /**
- * Who enters or changes lines must be allowed to record receipts where a receipt changes, and invoices where an invoice
- * does. `planned` is the line with neither changed: to send back what a line has is no change, and needs no right.
+ * Requires the right to record receipts when receipt fields change, and invoices when invoice fields change. `planned`
+ * is the line with both unchanged: sending back present values needs no right.
  */
 export function checkLineRights(
   lines: readonly { readonly planned: LineRow; readonly after: LineRow }[],
@@ -37,17 +37,14 @@ export function checkLineRights(
   }
 }
 
-/**
- * The same of lines that are new, before anything else is said of them: a line has nothing before it is entered, and
- * what says nothing changes nothing.
- */
+/** Checks the rights for new lines before any other check: empty values and defaults need no right. */
 export function checkNewLineRights(lines: readonly object[], rights: LineRights): void {
   for (const { fields, needs } of lacking(rights)) {
     if (lines.some((line) => given(line, fields).length > 0)) throw fail('FORBIDDEN', { needs });
   }
 }
 
-/** The fields of a new line for which a right is lacking, each with what it needs. */
+/** The fields of a new line for which the caller lacks a right, with that right. */
 export const fieldsBeyondRights = (
   line: object,
   rights: LineRights,
@@ -61,13 +58,13 @@ const lacking = ({ paymentEntry, invoice }: LineRights) => [
 
 function given(line: object, fields: object): string[] {
   const values = new Map(Object.entries(line));
-  return Object.keys(fields).filter((field) => !SAYS_NOTHING.has(values.get(field)));
+  return Object.keys(fields).filter((field) => !NO_VALUE.has(values.get(field)));
 }
 
-/** Nothing received, and what every line begins with. */
-const SAYS_NOTHING: ReadonlySet<unknown> = new Set([undefined, null, '', 0, 'pending']);
+/** Empty values and the defaults of a new line. */
+const NO_VALUE: ReadonlySet<unknown> = new Set([undefined, null, '', 0, 'pending']);
 
-/** A new line as it would be with nothing received and nothing invoiced. */
+/** A new line without its receipt and invoice fields. */
 export const unpaid = (line: LineRow): LineRow => ({
   ...line,
   receivedMinor: 0,

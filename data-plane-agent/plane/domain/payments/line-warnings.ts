@@ -3,11 +3,11 @@ import type { Warning } from '../../contract/records/common.js';
 import { invoiceWarnings, receiptWarnings } from './line-changes.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 
-/** How many lines a warning names. */
+/** The largest number of lines that a warning names. */
 export const NAMED_LINES = 100;
 
 /**
- * What deserves a look of several lines, each code once with the lines that it is about; `sharing` are lines of one
+ * The warnings of several lines, each code once with the ids of its lines; `sharing` are ids of lines paid by the same
  * bank transfer.
  */
 export function lineWarnings(lines: readonly LineRow[], sharing: readonly string[]): Warning[] {

@@ -15,27 +15,24 @@ import {
 import { unpaid } from './line-rights.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 
-/** One line that a change of the plan enters or changes. */
+/** A line that a change of the plan creates or changes. */
 export interface LineStep {
   /** `null` for a new line. */
   readonly before: LineRow | null;
-  /**
-   * With what is owed and when as it should be, and with receipt and invoice still as they were: what the rest of the
-   * request adds to it.
-   */
+  /** The line with its new amount and due date, but with unchanged receipt and invoice fields. */
   readonly planned: LineRow;
   readonly after: LineRow;
   readonly sent: PaymentLineInput | null;
-  /** Begins the names of the line's fields, such as `payments[2].`. */
+  /** The prefix of the line's field names, such as `payments[2].`. */
   readonly path: string;
 }
 
 export interface Plan {
-  /** New lines, and lines that are not as they were. */
+  /** New and changed lines. */
   readonly steps: readonly LineStep[];
-  /** Lines that the plan no longer has, as they were. */
+  /** Lines that are no longer in the plan, in their former state. */
   readonly removed: readonly LineRow[];
-  /** The contract's lines from now on, by due date. */
+  /** All lines of the contract after the change, by due date. */
   readonly lines: readonly LineRow[];
 }
 
@@ -45,15 +42,15 @@ export interface PlanContext {
   readonly today: Day;
   readonly now: number;
   readonly newId: () => string;
-  /** The contract's currency as the request leaves it, and as it was. Lines that were in it follow it. */
+  /** The contract's currency after and before the request. Lines in the former currency change to the new one. */
   readonly currencyCode: string;
   readonly formerCurrencyCode: string;
 }
 
 /**
- * The plan as it should be. A sent line is the present one of the same period; a period that comes twice, on either
- * side, is told apart by due date. Of a line that is found only the fields that were sent change; the others are new,
- * and what was not sent goes.
+ * Applies a sent plan. Sent lines are matched with present ones by period; a period used more than once is
+ * distinguished by due date. Of matched lines only the sent fields change; unmatched sent lines are created, and
+ * unmatched present lines are removed.
  */
 export function plannedAs(present: readonly LineRow[], sent: readonly PaymentLineInput[], context: PlanContext): Plan {
   const found = matches(present, sent, context.amounts);
@@ -73,9 +70,7 @@ export function plannedAs(present: readonly LineRow[], sent: readonly PaymentLin
   return finished(all, { context, removed: present.filter(({ id }) => !kept.has(id)) });
 }
 
-/**
- * The plan as it is, under another currency of the contract: lines in the contract's currency follow it, others stay.
- */
+/** The present plan when the contract's currency changes: lines in the former currency change, others stay. */
 export function followedTo(present: readonly LineRow[], context: PlanContext): Plan {
   const { currencyCode, formerCurrencyCode } = context;
   if (currencyCode === formerCurrencyCode) return { steps: [], removed: [], lines: present };
@@ -87,7 +82,7 @@ export function followedTo(present: readonly LineRow[], context: PlanContext): P
   return finished(all, { context, removed: [] });
 }
 
-/** Whether a plan is another one than before: what is owed and when, and not what was received or invoiced. */
+/** Whether the amounts or dates owed change; received and invoiced amounts do not count. */
 export const movesPlan = ({ steps, removed }: Plan): boolean =>
   removed.length > 0 || steps.some(({ before, after }) => before === null || changesPlan(before, after));
 
@@ -117,7 +112,7 @@ function changed(
     { period, dueDate, amount, ...(asked === undefined ? {} : { currencyCode: asked }) },
     lineContext,
   );
-  // Who sends a line back with another amount has not thereby matched it again.
+  // Sending back the present status with a changed amount does not mark the line as matched again.
   const status =
     reconciliationStatus === undefined || reconciliationStatus === before.reconciliationStatus
       ? {}
@@ -131,7 +126,7 @@ function changed(
   };
 }
 
-/** Which present line each sent one is. */
+/** Matches sent lines with present ones. */
 function matches(
   present: readonly LineRow[],
   sent: readonly PaymentLineInput[],
@@ -140,8 +135,8 @@ function matches(
   const several = new Set([...repeated(present), ...repeated(sent)]);
   const keyOf = ({ period, dueDate }: Slot) => JSON.stringify(several.has(period) ? [period, dueDate] : [period]);
   const byKey = new Map<string, LineRow>();
-  // A contract may have a pair twice, entered together or line by line: the one with money on it is meant, since the
-  // other one can go.
+  // A contract may have two lines with the same period and due date: the one with money is matched, since the other can
+  // be deleted.
   for (const line of present) if (!byKey.has(keyOf(line)) || hasMoney(line)) byKey.set(keyOf(line), line);
   const first = new Map<string, number>();
   const found = new Map<number, LineRow>();
@@ -150,7 +145,7 @@ function matches(
     const same = first.get(key);
     const there = byKey.get(key);
     if (same !== undefined)
-      amounts.refuse(`payments[${i}].period`, `must not come twice with one dueDate: payments[${same}] has both`);
+      amounts.refuse(`payments[${i}].period`, `must not be repeated with the same dueDate: payments[${same}] has both`);
     else if (there) found.set(i, there);
     first.set(key, same ?? i);
   }

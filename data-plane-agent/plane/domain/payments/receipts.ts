@@ -7,13 +7,12 @@ import type { LineRow } from '../../tables/payment-lines.js';
 import type { ReceiptRow } from '../../tables/receipts.js';
 import { shown } from '../sensitive.js';
 
-/** Of a line before a change, what its receipts depend on. */
+/** The fields of a line before a change that its receipts depend on. */
 export type Received = Pick<LineRow, 'receivedMinor'> & Partial<Pick<LineRow, 'receivedDate'>>;
 
 /**
- * The history row for a change of what was received on a line; nothing when the total stayed. A correction has a
- * negative delta, and the day on which it is made unless another one was given: the line keeps the date of its money,
- * and the months before keep their figures.
+ * The history row for a change of the received amount; none when the total stays the same. A correction has a negative
+ * delta, and is dated today unless another date was given: the line keeps its date, and past months keep their figures.
  */
 export function receiptOf(
   before: Received,
@@ -32,7 +31,7 @@ export function receiptOf(
   return [receiptRow(after, delta, { call, now, newId })];
 }
 
-/** The day on which the money of a line was said to have come, when only that day was corrected. */
+/** The former date of a line's receipt, when only the date was corrected. */
 export const formerDay = (before: Received, after: LineRow): Day | null =>
   before.receivedMinor === after.receivedMinor &&
   after.receivedDate !== null &&
@@ -41,16 +40,15 @@ export const formerDay = (before: Received, after: LineRow): Day | null =>
     : null;
 
 /**
- * The history rows for a corrected day: what came on the former one, `thenMinor`, is taken from it and put to the
- * other, so that months have the money that the line's date says. Less than nothing is a refund, which moves like
- * money.
+ * The history rows for a corrected date: the amount received on the former date, `thenMinor`, is moved to the new one,
+ * so that monthly figures match the line. A negative amount is a refund, and is moved as well.
  */
 export function redatedReceipts(
   { former, thenMinor }: { readonly former: Day; readonly thenMinor: number },
   after: LineRow,
   { call, now, newId }: { readonly call: Call; readonly now: number; readonly newId: () => string },
 ): ReceiptRow[] {
-  const movedMinor = Math.min(thenMinor, after.receivedMinor); // part of what came then may have been given back since
+  const movedMinor = Math.min(thenMinor, after.receivedMinor); // part of that amount may have been refunded since
   const withoutMinor = sumMinor([after.receivedMinor, -movedMinor], after.currencyCode);
   if (movedMinor === 0 || typeof withoutMinor !== 'number') return [];
   return [
@@ -87,7 +85,7 @@ const receiptRow = (
   createdAt: now,
 });
 
-/** What had been received on lines before they were entered here. */
+/** The history rows for amounts received before the lines were created. */
 export const openingReceipts = (
   lines: readonly LineRow[],
   { call, now, newId }: { readonly call: Call; readonly now: number; readonly newId: () => string },
@@ -111,6 +109,6 @@ export function receiptAnswer(row: ReceiptRow, { rights }: Pick<Call, 'rights'>)
     actorName: row.actorName,
     at,
     createdAt: at,
-    updatedAt: at, // a receipt is never changed: a correction is another one
+    updatedAt: at, // receipts are never changed; a correction adds another one
   };
 }

@@ -1,7 +1,7 @@
 import { addDays, daysBetween, type Day } from '../../../base/day.js';
 import type { DueStatus, PaymentStatus } from '../../contract/vocabulary.js';
 
-/** What the money rules need of a line; minor units of its own currency. */
+/** The fields of a line that the money rules need, in minor units of its currency. */
 export interface Receivable {
   readonly amountMinor: number;
   readonly receivedMinor: number;
@@ -25,7 +25,7 @@ export function linePaymentStatus(line: Pick<Receivable, 'amountMinor' | 'receiv
   return line.receivedMinor === 0 ? 'unpaid' : 'partial';
 }
 
-/** A line due today is not overdue. Both ends of the lead window count. */
+/** The due status on a day. A line due today is not overdue; the reminder window includes both its ends. */
 export function dueStatus(line: Receivable, today: Day, leadDays: number): DueStatus {
   if (outstanding(line) === 0) return 'settled';
   if (line.dueDate < today) return 'overdue';
@@ -35,7 +35,7 @@ export function dueStatus(line: Receivable, today: Day, leadDays: number): DueSt
 export const daysOverdue = (line: Receivable, today: Day): number =>
   outstanding(line) === 0 ? 0 : Math.max(0, daysBetween(line.dueDate, today));
 
-/** What a contract keeps of its live lines. Lines in another currency are counted, never added. */
+/** The totals of a contract's live lines. Lines in another currency are counted, but never added. */
 export interface Aggregates {
   readonly paymentStatus: PaymentStatus;
   readonly receivableMinor: number;
@@ -69,8 +69,8 @@ export function aggregate(
 }
 
 /**
- * An overpaid line never hides another line's debt. A contract without lines owes its total, so only a free one is
- * paid.
+ * An overpaid line does not offset another line. A contract without lines owes its total, so it is paid only when the
+ * total is 0.
  */
 function contractPaymentStatus(lines: readonly Receivable[], totalMinor: number): PaymentStatus {
   if (lines.length === 0) return totalMinor === 0 ? 'paid' : 'unpaid';
@@ -78,7 +78,7 @@ function contractPaymentStatus(lines: readonly Receivable[], totalMinor: number)
   return lines.every(({ receivedMinor }) => receivedMinor === 0) ? 'unpaid' : 'partial';
 }
 
-/** What a contract's lines look like on one day: the part of its state that no write could keep. */
+/** The part of a contract's state that depends on the day, and is therefore not stored. */
 export interface DueState {
   readonly overdueMinor: number;
   readonly daysOverdue: number;
@@ -86,9 +86,7 @@ export interface DueState {
   readonly isDueSoon: boolean;
 }
 
-/**
- * `lines` are the contract's open ones; settled ones change nothing. Amounts only of those in the contract's currency.
- */
+/** `lines` are the contract's open lines. Amounts include only those in the contract's currency. */
 export function dueState(
   lines: readonly Receivable[],
   { currencyCode, today, leadDays }: { currencyCode: string; today: Day; leadDays: number },
