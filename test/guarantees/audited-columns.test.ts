@@ -17,7 +17,7 @@ import { Task } from '../../data-plane-agent/plane/contract/records/tasks.js';
 import { TrashedContract } from '../../data-plane-agent/plane/contract/records/trash.js';
 import { SavedView } from '../../data-plane-agent/plane/contract/records/views.js';
 import { WorkflowEvent } from '../../data-plane-agent/plane/contract/records/workflow.js';
-import { toldFields } from '../../data-plane-agent/plane/domain/audit/told.js';
+import { changedFields } from '../../data-plane-agent/plane/domain/audit/changed-fields.js';
 import { AUDITED as AUDITED_TABLES } from '../../data-plane-agent/plane/tables/audited.js';
 import { root } from '../support/source.js';
 
@@ -210,7 +210,7 @@ describe('what the list of the audit shows of a row', () => {
   for (const [record, table] of AUDITED_TABLES) {
     const [api = [], ...untold] = API[record] ?? [];
     const told = () =>
-      toldFields(
+      changedFields(
         {
           record,
           id: AT.toString(),
@@ -248,7 +248,7 @@ describe('what the list of the audit shows of a row', () => {
 
   it('is not what an event of earlier times kept of a column that is left out today', () => {
     expect(
-      toldFields(
+      changedFields(
         { record: 'workflow_event', id: 'x', fields: { actorId: [null, 'y'], note: [null, 'n'], gone: [1, 2] } },
         () => 'CNY',
       ).map(({ field }) => field),

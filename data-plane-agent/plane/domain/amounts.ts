@@ -2,11 +2,11 @@ import { isAmountProblem, multiply, sumMinor, toMinor, unitPriceText, type Amoun
 import { invalid } from '../../base/failures.js';
 import type { Issue } from '../../base/validation.js';
 
-/** Reads the amounts of one request and collects what is wrong with them, so that one answer names every bad field. */
+/** Reads the amounts of one request and collects all issues, so that one answer names every invalid field. */
 export class AmountReader {
   private readonly issues = new Map<string, Issue>();
 
-  /** A JSON amount in minor units of `currency`. */
+  /** Converts a JSON amount to minor units of `currency`. */
   minor(path: string, value: number, currency: string): number {
     return this.or(0, path, toMinor(value, currency));
   }
@@ -16,7 +16,7 @@ export class AmountReader {
     return value === null || value === undefined ? null : this.minor(path, value, currency);
   }
 
-  /** A price of one piece, as decimal text of up to six decimals. */
+  /** A unit price as decimal text with up to six decimals. */
   unitPrice(path: string, value: number): string {
     return this.or('0', path, unitPriceText(value));
   }
@@ -32,10 +32,7 @@ export class AmountReader {
     return this.or(0, path, multiply(quantity, unitPrice, currency));
   }
 
-  /**
-   * Refuses amounts of a contract's lines whose sum no longer fits. Each may well fit by itself, so the refusal speaks
-   * of the sum.
-   */
+  /** Refuses amounts of a contract's lines whose sum exceeds the bounds, even though each single amount is valid. */
   fits(path: string, amounts: readonly number[], currency: string): void {
     const sum = sumMinor(amounts, currency);
     if (isAmountProblem(sum))
@@ -46,12 +43,12 @@ export class AmountReader {
     if (!this.issues.has(path)) this.issues.set(path, { path, problem });
   }
 
-  /** What was found so far. */
+  /** The issues found so far. */
   found(): Issue[] {
     return [...this.issues.values()];
   }
 
-  /** Throws a 400 that names every bad field, if there was one. */
+  /** Throws a 400 that names every invalid field, if there is any. */
   done(): void {
     if (this.issues.size > 0) throw invalid(...this.issues.values());
   }

@@ -2,43 +2,43 @@ import { createHash } from 'node:crypto';
 import { normalCut } from '../../base/text.js';
 
 /**
- * In lower case: the form in which codes, numbers and names are compared that are unique whatever their case. Keys are
- * stored in it.
+ * The lower-case form in which codes, numbers and names are compared when they must be unique regardless of case.
+ * Stored keys have this form.
  */
 export const fold = (text: string): string => normalCut(text, { max: LONGEST }).toLowerCase();
 
-/** In UTF-16 units: more than all searched fields of a contract have together. */
+/** In UTF-16 units; longer than all searched fields of a contract together. */
 const LONGEST = 100_000;
 
 /**
- * Unicode's full case folding, the same wherever in a text a letter stands: `STRASSE` finds `Straße`, `ΟΔΟΣ` finds
- * `ΟΔΟΣΤΡΩΜΑ` and `οδος`. Stored texts are in it: who changes it brings them up to date with a migration.
+ * Unicode's full case folding, independent of a letter's position: `STRASSE` finds `Straße`, `ΟΔΟΣ` finds `ΟΔΟΣΤΡΩΜΑ`
+ * and `οδος`. Stored texts have this form, so a change of it needs a migration.
  */
 export function caseFold(text: string): string {
-  // Lower, upper and lower case again is the folding, but for two letters: the dotless i has itself alone, and a final
-  // sigma is a sigma.
+  // Converting to lower, upper and lower case results in the folding, with two exceptions: the dotless i folds to
+  // itself, and a final sigma to a sigma.
   const folded = normalCut(text, { max: LONGEST })
     .split('ı')
     .map((part) => part.toLowerCase().toUpperCase().toLowerCase())
     .join('ı')
     .replaceAll('ς', 'σ');
-  return normalCut(folded, { max: 3 * LONGEST }); // a letter becomes three at most
+  return normalCut(folded, { max: 3 * LONGEST }); // a letter becomes at most three
 }
 
 /**
- * The text that `q` looks through: the searched fields, parted by a character that no field and no `q` may contain, so
- * that no match spans two of them.
+ * The text that `q` searches: the fields separated by a character that neither a field nor `q` may contain, so that no
+ * match spans two fields.
  */
 export const searchText = (fields: readonly (string | null)[]): string =>
   caseFold(fields.filter((field) => field !== null).join('\u0001'));
 
-/** Searches of fewer characters cannot use the index of three-character pieces. */
+/** The shortest search term that can use the trigram index. */
 export const INDEXED_FROM = 3;
 
 /**
- * Hashes of a text's three-character pieces, for an index that works in any script and locale. The tenant is hashed
- * along, so that one tenant's common words do not lengthen another's search. Equal hashes of different pieces only cost
- * a look at the text itself.
+ * Hashes of a text's trigrams, for an index that works in any script and locale. The tenant id is part of the hash, so
+ * that common words of one tenant do not slow down another's search. Hash collisions only cost an additional comparison
+ * with the text.
  */
 export function grams(tenantId: string, text: string): number[] {
   const characters = [...text];

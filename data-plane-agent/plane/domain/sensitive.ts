@@ -2,10 +2,10 @@ import type { Rights } from '../contract/call.js';
 import { contracts } from '../tables/contracts.js';
 import { lines } from '../tables/payment-lines.js';
 
-/** What a caller without `sensitive_data` sees of an account number, and what the audit trail keeps of it. */
+/** The form of an account number for callers without `sensitive_data`, and in the audit trail. */
 export const masked = (account: string): string => `****${account.slice(-4)}`;
 
-/** The fields of contracts and lines that hold account numbers, as their columns say. */
+/** The fields of contracts and lines that hold account numbers, by the meaning of their columns. */
 const ACCOUNTS: ReadonlySet<string> = new Set(
   [...contracts.columns, ...lines.columns]
     .filter(([, { meaning }]) => meaning === 'account')
@@ -13,7 +13,7 @@ const ACCOUNTS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether a field is an account number, by its name or its path: `payeeAccount`, `line.receiptAccount`,
+ * Whether a field name or path is an account number: `payeeAccount`, `line.receiptAccount`,
  * `payments[2].receiptAccount`.
  */
 export const isAccountField = (path: string): boolean => ACCOUNTS.has(path.slice(path.lastIndexOf('.') + 1));
@@ -23,8 +23,8 @@ export const shown = (account: string | null, { sensitive }: Pick<Rights, 'sensi
   account === null || sensitive ? account : masked(account);
 
 /**
- * What was sent for an account number: the masked form of the present one, sent back with a record, changes nothing.
- * Any other masked number is refused, since nobody can be paid to it.
+ * The account number to store. The masked form of the present number, sent back with a record, keeps that number. Any
+ * other masked number is refused, since no payment can be made to it.
  */
 export function accountSent<T extends string | null | undefined>(
   sent: T,
@@ -37,5 +37,5 @@ export function accountSent<T extends string | null | undefined>(
   return sent;
 }
 
-/** No account number begins with four asterisks and has so few characters. */
+/** A real account number does not begin with four asterisks. */
 const isMasked = (text: string): boolean => text.startsWith('****') && text.length <= 8;

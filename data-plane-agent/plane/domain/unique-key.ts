@@ -1,4 +1,4 @@
 import { fold } from './search.js';
 
-/** Numbers and codes are unique whatever their case. */
+/** The key under which a number or code must be unique, regardless of case. */
 export const uniqueKey = (code: string): string => fold(code);

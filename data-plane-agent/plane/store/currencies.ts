@@ -2,7 +2,7 @@ import type { Transaction } from '../../base/database/database.js';
 import { isOneOf } from '../../base/database/fragments.js';
 import type { Call } from '../contract/call.js';
 import type { KeptChange } from '../domain/audit/kept.js';
-import type { CurrencyOf } from '../domain/audit/told.js';
+import type { CurrencyOf } from '../domain/audit/changed-fields.js';
 import { AUDITED } from '../tables/audited.js';
 
 /** Currencies of records for audit events that do not contain them; older events lack the currency. */

@@ -4,7 +4,7 @@ import { MONTHS, MONTHS_BACK, type AnalyticsCashflow } from '../../contract/reco
 import { frameOf, type Asked } from './analytics.js';
 import { currenciesOf, ofCurrency, total } from './figures.js';
 
-/** What a cash flow takes of the days from one cut to the next. */
+/** The figures of days that a cash flow needs. */
 export const CASHFLOW_COUNTS = ['lines'] as const;
 export const CASHFLOW_SUMS = ['amount', 'outstanding', 'receipts', 'invoices'] as const;
 export interface CashflowSegment {
@@ -13,7 +13,7 @@ export interface CashflowSegment {
   readonly figures: Readonly<Record<(typeof CASHFLOW_COUNTS)[number] | (typeof CASHFLOW_SUMS)[number], bigint>>;
 }
 
-/** The first days of the months and of the one after, and today, before which what is open is overdue. */
+/** The first days of all months and of the month after the last, and today: open amounts due before it are overdue. */
 export function cashflowCuts({ today }: { readonly today: Day }): Day[] {
   return [...firstDays(today), today].toSorted();
 }
@@ -38,8 +38,8 @@ export function analyticsCashflow(segments: readonly CashflowSegment[], asked: A
 }
 
 /**
- * The segments of a month: before the first cut stands what is older. This month has two of them, one before today and
- * one from today on, the first of which is empty on the first day.
+ * The monthly series. Index 0 is everything before the first month. The current month has two segments, before today
+ * and from today on; the first is empty on the first day of the month.
  */
 function seriesOf(segments: readonly CashflowSegment[], code: string, today: Day): AnalyticsCashflow['series'] {
   return firstDays(today)

@@ -34,7 +34,7 @@ export interface DistributionGroup {
   readonly outstanding: bigint;
 }
 
-/** Lines of one age, in one currency. */
+/** Lines of one aging bucket in one currency. */
 export const AGED_COUNTS = ['lines', 'paid'] as const;
 export const AGED_SUMS = ['outstanding'] as const;
 export interface AgedSegment {
@@ -44,8 +44,8 @@ export interface AgedSegment {
 }
 
 /**
- * Contracts by what they are, and open lines by age. Counts at the top go over all currencies, amounts over one. An age
- * has no other amount than what is open of it.
+ * Contracts by each dimension, and open lines by age. Counts at the top level cover all currencies, amounts only one.
+ * For an aging bucket, the amount equals the outstanding amount.
  */
 export function analyticsDistribution({ groups, ages }: Figures, asked: Asked): AnalyticsDistribution {
   const live = groups.filter(({ contracts, outstanding }) => contracts > 0 || outstanding > 0n);
@@ -84,7 +84,7 @@ function facets({ groups, ages }: Figures, code: string, { language }: Asked): F
     );
   const open = (of: (group: DistributionGroup) => string): Slice[] => {
     const all = [...byKey(groups, of)].map(([key, own]) => tally(key, own, code)).toSorted(byWeight);
-    // Names belong to the control plane, which puts them here.
+    // The control plane replaces these ids by names.
     return shared(withOther(all), code, (key) => (key === OTHER ? labels.other : key));
   };
   return {

@@ -1,9 +1,9 @@
-/** Figures of one currency: two currencies are never added. */
+/** Figures of one currency; amounts of different currencies are never added. */
 interface Figured {
   readonly currencyCode: string;
 }
 
-/** Currencies that any of these have, in the order of their codes. */
+/** The currencies of all given figures, ordered by code. */
 export const currenciesOf = (...lists: readonly (readonly Figured[])[]): string[] =>
   [...new Set(lists.flat().map(({ currencyCode }) => currencyCode))].toSorted();
 

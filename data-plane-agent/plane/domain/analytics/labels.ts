@@ -51,5 +51,5 @@ const ZH: Labels = {
   other: '其他',
 };
 
-/** What people read for a key, in the tenant's language. */
+/** Display labels by key, in the tenant's language. */
 export const labelsIn = (language: string): Labels => (language.toLowerCase().startsWith('zh') ? ZH : EN);

@@ -5,9 +5,7 @@ import type { LineRow } from '../../tables/payment-lines.js';
 import type { ReceiptRow } from '../../tables/receipts.js';
 import type { ContractRow } from '../../tables/contracts.js';
 
-/**
- * What the rollups are made of: of a contract, of a line, of a change of what was received, and of an invoice record.
- */
+/** The columns of contracts, lines, receipts and invoice records from which rollups are computed. */
 export type RollupContract = Pick<
   ContractRow,
   | 'id'
@@ -51,9 +49,9 @@ export type RollupInvoice = Pick<
 >;
 
 /**
- * What changes add to the rollups, row by row. Adding each state as it was with the sign −1, and as it is with +1,
- * leaves what moved. Each figure of a row is the plain sum of the same figure of what it is made of, so that a rebuild
- * gives the very same row.
+ * The amounts that changes add to the rollups, by row. Adding the former state with sign −1 and the new state with +1
+ * leaves the difference. Each figure is the plain sum of the figures of its records, so a rebuild results in exactly
+ * the same row.
  */
 export class Entries {
   private readonly holders = new Map<string, Holder>();
@@ -76,7 +74,7 @@ export class Entries {
 
   line(contract: RollupContract, line: RollupLine, sign: Sign): void {
     this.day(contract, { currencyCode: line.currencyCode, day: line.dueDate, figures: lineFigures(line), sign });
-    // Where invoice records name the line, they are what is invoiced on it.
+    // When invoice records are linked to the line, they determine the invoiced amount.
     if (line.invoiceRecords === 0 && line.invoicedMinor !== 0)
       this.day(contract, {
         currencyCode: line.currencyCode,
@@ -114,9 +112,8 @@ export class Entries {
   }
 
   /**
-   * Rows of days that change, in the order of their keys: person, subject company, currency, day. Each stands three or
-   * four times: for those who see all, for the subject company, and there for what a person sees who owns or
-   * supervises.
+   * Changed day rows, ordered by key: person, subject company, currency, day. Each figure is in three or four rows: for
+   * the whole tenant, for the subject company, and for the owner and the superior within that company.
    */
   days(): Entry<DayColumn>[] {
     const rows: Rows<DayColumn> = new Map();
@@ -131,7 +128,7 @@ export class Entries {
     return moved(rows);
   }
 
-  /** Rows of groups that change, in the order of their keys. */
+  /** Changed group rows, ordered by key. */
   groups(): Entry<GroupColumn>[] {
     return moved(this.byGroup);
   }
@@ -175,7 +172,7 @@ export class Entries {
   }
 }
 
-/** Contracts of one subject company in the same hands: what is theirs is in the same rows. */
+/** Contracts with the same subject company, owner and superior; their figures are in the same rows. */
 interface Holder {
   readonly subjectId: string;
   readonly people: readonly string[];
@@ -186,18 +183,18 @@ type Rows<C extends string> = Map<string, { readonly key: readonly string[]; fig
 
 type Sign = 1 | -1;
 
-/** Whose figures the contract is in. A deleted contract, and a line that is removed, are in nobody's. */
+/** Whether a contract or line counts: deleted ones are in no row. */
 export const isLive = <T extends { readonly deletedAt: number | null }>(row: T | null): row is T =>
   row !== null && row.deletedAt === null;
 
-/** Whether all that belongs to the contract moves to other rows with it. */
+/** Whether the figures of all the contract's records move to other day rows. */
 export const movesDays = (before: RollupContract, after: RollupContract): boolean =>
   before.subjectId !== after.subjectId ||
   before.ownerId !== after.ownerId ||
   before.ownerSuperiorId !== after.ownerSuperiorId ||
   isLive(before) !== isLive(after);
 
-/** Whether its lines in other currencies, which stand in groups of their own, move with it. */
+/** Whether the contract's lines in other currencies, which have their own group rows, move to other rows. */
 export const movesGroups = (before: RollupContract, after: RollupContract): boolean =>
   before.otherCurrencyLines + after.otherCurrencyLines > 0 &&
   (before.currencyCode !== after.currencyCode ||
@@ -241,12 +238,10 @@ const invoiceFigures = (minor: number): Figures<DayColumn> => ({
   invoices_low: low(minor),
 });
 
-/**
- * Days from due date to the day on which the rest came, × amount. Money that came early, or on the day, is not late.
- */
+/** The days from the due date to the final receipt × the amount; 0 for payments on time. */
 function lateness({ dueDate, receivedDate, amountMinor }: RollupLine): Figures<'late_high' | 'late_low'> {
   if (receivedDate === null || receivedDate <= dueDate) return ON_TIME;
-  const weight = BigInt(daysBetween(dueDate, receivedDate)) * BigInt(amountMinor); // may pass 2^63
+  const weight = BigInt(daysBetween(dueDate, receivedDate)) * BigInt(amountMinor); // may exceed 2^63
   return { late_high: Number(weight / BigInt(PART)), late_low: Number(weight % BigInt(PART)) };
 }
 
@@ -263,7 +258,7 @@ function add<C extends string>(
   sum(row.figures, figures, sign);
 }
 
-/** Rows of several holders meet where both are seen together; what one holder has stays as it is. */
+/** Adds figures to a shared row. A new row copies them, so that the holder's own figures do not change. */
 function put<C extends string>(rows: Rows<C>, key: readonly string[], figures: Figures<C>): void {
   const name = key.join(' ');
   const row = rows.get(name);
@@ -277,7 +272,7 @@ function sum<C extends string>(to: Partial<Record<C, number>>, figures: Figures<
 
 const moves = (figures: Figures<string>): boolean => Object.values(figures).some((figure) => figure !== 0);
 
-// One order for all writers, so that two that change the same rows wait for each other instead of locking crosswise.
+// All writers use the same order, so that two that change the same rows wait for each other instead of deadlocking.
 const moved = <C extends string>(rows: Rows<C>): Entry<C>[] =>
   [...rows]
     .filter(([, { figures }]) => moves(figures))

@@ -5,7 +5,7 @@ import type { ContractStatus } from '../../contract/vocabulary.js';
 import { frameOf, scaled, type Asked } from './analytics.js';
 import { currenciesOf, ofCurrency, total } from './figures.js';
 
-/** What a summary takes of the days from one cut to the next. */
+/** The figures of days that a summary needs. */
 export const SUMMARY_COUNTS = ['lines', 'paid'] as const;
 export const SUMMARY_SUMS = [
   'amount',
@@ -29,10 +29,10 @@ export interface SummaryGroup {
   readonly total: bigint;
 }
 
-/** Days of the period over which sales outstanding and collection are judged; the last of them is today. */
+/** The number of days, ending today, over which DSO and CEI are computed. */
 const PERIOD = 90n;
 
-/** Where one age, the period or the lead window ends and the next begins. */
+/** The cuts between aging buckets, the period and the reminder window. */
 export const summaryCuts = ({
   today,
   reminderLeadDays,
@@ -41,7 +41,7 @@ export const summaryCuts = ({
   readonly reminderLeadDays: number;
 }): Day[] => [-90, -89, -60, -30, 0, 1, reminderLeadDays + 1].map((days) => addDays(today, days));
 
-/** Of the segments between those cuts: how old what is open on them is, and of what they are a part. */
+/** The aging bucket of each segment between these cuts, and the periods that it belongs to. */
 const SEGMENTS: readonly {
   readonly bucket: AgingBucket;
   readonly isDue: boolean;
@@ -49,7 +49,7 @@ const SEGMENTS: readonly {
   readonly isInPeriod: boolean;
 }[] = [
   { bucket: 'd90_plus', isDue: true, isSoon: false, isInPeriod: false },
-  { bucket: 'd61_90', isDue: true, isSoon: false, isInPeriod: false }, // the ninetieth day before today is no more of the period
+  { bucket: 'd61_90', isDue: true, isSoon: false, isInPeriod: false }, // the ninetieth day before today is outside the period
   { bucket: 'd61_90', isDue: true, isSoon: false, isInPeriod: true },
   { bucket: 'd31_60', isDue: true, isSoon: false, isInPeriod: true },
   { bucket: 'd1_30', isDue: true, isSoon: false, isInPeriod: true },
@@ -122,13 +122,12 @@ function amountsOf({ segments, groups }: Figures, code: string) {
   const period = within(segments, 'isInPeriod');
   const left = sum('outstanding');
   const late = sum('outstanding', overdue(segments));
-  // Billed is what was invoiced; a book without invoices bills by its plan.
+  // Billed is the invoiced amount; without invoices it is the amount due by plan.
   const invoiced = sum('invoices', period);
   const billed = invoiced > 0n ? invoiced : sum('amount', period);
-  // What the period began with, by the roll-forward of receivables: what is left, plus what came, less what was billed
-  // meanwhile.
-  const came = sum('receipts', period);
-  const opening = left + came - billed;
+  // The receivables at the start of the period, by roll-forward: outstanding plus received minus billed.
+  const received = sum('receipts', period);
+  const opening = left + received - billed;
   return {
     contractAmount: amount(total(groups, (group) => group.total)),
     receivableAmount: amount(sum('amount')),
@@ -138,17 +137,17 @@ function amountsOf({ segments, groups }: Figures, code: string) {
     dueSoonAmount: amount(sum('outstanding', within(segments, 'isSoon'))),
     invoicedAmount: amount(sum('invoices')),
     uninvoicedAmount: amount(sum('uninvoiced')),
-    // What a line lacks of its amount is outstanding, so the rest is what came, at most its amount.
+    // The amount less the outstanding amount is the amount received, without overpayments.
     collectionRate: scaled(sum('amount', due) - sum('outstanding', due), sum('amount', due)),
     dso: scaled(left, billed, PERIOD),
-    // Current is what is not yet due.
+    // The current part of receivables is not yet due.
     cei: scaled(opening + billed - left, opening + billed - (left - late), 100n),
     avgDaysLate: scaled(sum('late'), sum('settled')),
     atRiskAmount: amount(total(aged(segments, 'd90_plus'), outstanding)),
   };
 }
 
-/** Counts may go over more currencies than amounts, which are of one. */
+/** Counts may cover all currencies; amounts cover one. */
 const aging = (counted: readonly SummarySegment[], added: readonly SummarySegment[], code: string) =>
   AGING_BUCKETS.map((bucket) => ({
     bucket,

@@ -4,27 +4,27 @@ import { isCurrency, toMajor, unitPriceNumber } from '../../../base/money.js';
 import { AUDITED } from '../../tables/audited.js';
 import type { KeptChange, Move } from './kept.js';
 
-/** The currency that a record has now, by its id: for events that do not tell it. */
+/** Returns the current currency of a record by its id, for events that do not contain it. */
 export type CurrencyOf = (recordId: string) => string;
 
-/** A changed field as requests and answers have it. */
-export interface ToldField {
+/** A changed field in the format of the API. */
+export interface ChangedField {
   readonly field: string;
   readonly before: unknown;
   readonly after: unknown;
-  /** Of amounts: the currency of `after`, or of `before` where there is nothing after. */
+  /** For amounts: the currency of `after`, or of `before` when `after` is `null`. */
   readonly currencyCode?: string;
-  /** It follows from others, which are told too. */
+  /** Whether the field is computed from other fields that are listed as well. */
   readonly isDerived: boolean;
 }
 
 /**
- * A kept change in the words of the API: its names, major units, instants. What is internal is left out; facts are told
- * as they are kept.
+ * The fields of a stored change in the format of the API: field names, major units, ISO instants. Internal columns are
+ * left out; facts are returned as stored.
  */
-export function toldFields(change: KeptChange, currencyOf: CurrencyOf): ToldField[] {
+export function changedFields(change: KeptChange, currencyOf: CurrencyOf): ChangedField[] {
   const table = AUDITED.get(change.record);
-  return Object.entries(change.fields).flatMap(([kept, move]): ToldField[] => {
+  return Object.entries(change.fields).flatMap(([kept, move]): ChangedField[] => {
     const column = table?.audited.get(kept);
     if (column)
       return column.apiName === null
@@ -32,22 +32,22 @@ export function toldFields(change: KeptChange, currencyOf: CurrencyOf): ToldFiel
         : [
             {
               field: column.apiName ?? kept,
-              ...told(column.meaning, { move, change, currencyOf }),
+              ...converted(column.meaning, { move, change, currencyOf }),
               isDerived: column.isDerived,
             },
           ];
-    // Of a row, the oldest events hold columns that have since been left out of the audit.
+    // The oldest events contain columns that are no longer audited.
     return table && !table.facts.includes(kept) ? [] : [{ field: kept, ...asKept(move), isDerived: false }];
   });
 }
 
 const asKept = ([before, after]: Move) => ({ before, after });
 
-function told(
+function converted(
   meaning: Meaning,
   { move, change, currencyOf }: { readonly move: Move; readonly change: KeptChange; readonly currencyOf: CurrencyOf },
-): Pick<ToldField, 'before' | 'after' | 'currencyCode'> {
-  if (meaning !== 'money') return { before: tell(meaning, move[0]), after: tell(meaning, move[1]) };
+): Pick<ChangedField, 'before' | 'after' | 'currencyCode'> {
+  if (meaning !== 'money') return { before: apiValue(meaning, move[0]), after: apiValue(meaning, move[1]) };
   const [was, is] = (change.currency ?? change.fields['currencyCode'] ?? []).map((code) =>
     typeof code === 'string' && isCurrency(code) ? code : currencyOf(change.id),
   );
@@ -63,7 +63,7 @@ const amounts = ([before, after]: Move, [was, is]: readonly [string, string]) =>
 const major = (minor: unknown, currency: string): unknown =>
   typeof minor === 'number' ? toMajor(minor, currency) : minor;
 
-function tell(meaning: Exclude<Meaning, 'money'>, value: unknown): unknown {
+function apiValue(meaning: Exclude<Meaning, 'money'>, value: unknown): unknown {
   if (meaning === 'instant' && typeof value === 'number') return iso(value);
   return meaning === 'decimal' && typeof value === 'string' ? unitPriceNumber(value) : value;
 }

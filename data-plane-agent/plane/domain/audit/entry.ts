@@ -1,17 +1,17 @@
 import type { AuditChange } from '../../../base/audit/records.js';
 import type { KeptChange } from './kept.js';
-import { toldFields, type CurrencyOf } from './told.js';
+import { changedFields, type CurrencyOf } from './changed-fields.js';
 
-/** What the trail does not keep with each event. */
+/** Information about the reader and the records that the trail does not contain. */
 export interface AuditReader {
   readonly currencyOf: CurrencyOf;
   /** Custom fields whose values the reader may not see. */
   readonly hiddenFields: ReadonlySet<string>;
 }
 
-/** A kept change as the list of the audit shows it. */
+/** A stored change as the audit list shows it. */
 export const auditChanges = (change: KeptChange, { currencyOf, hiddenFields }: AuditReader): AuditChange[] =>
-  toldFields(change, currencyOf).flatMap(({ field, before, after, currencyCode }) =>
+  changedFields(change, currencyOf).flatMap(({ field, before, after, currencyCode }) =>
     shown(
       {
         recordKind: change.record,
@@ -25,7 +25,7 @@ export const auditChanges = (change: KeptChange, { currencyOf, hiddenFields }: A
     ),
   );
 
-/** Custom values without the hidden ones; where nothing else changed there is nothing to tell. */
+/** Removes hidden custom values; returns nothing when no other value changed. */
 function shown(change: AuditChange, hiddenFields: ReadonlySet<string>): AuditChange[] {
   if (change.recordKind !== 'contract' || change.field !== 'dynamicFields' || hiddenFields.size === 0) return [change];
   const seen = (values: unknown) =>

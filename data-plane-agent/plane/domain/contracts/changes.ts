@@ -21,7 +21,7 @@ export interface NewContract {
   readonly actorId: string | null;
 }
 
-/** A contract as it is entered, still without its lines. */
+/** A new contract without its lines. */
 export function newContract({
   id,
   input,
@@ -106,15 +106,15 @@ export function newContract({
 }
 
 /**
- * The contract with what it keeps of its live lines. Whoever changes a line writes this in the same transaction.
- * Invoices that name no line count into what is invoiced; what is not invoiced is said line by line.
+ * The contract with the aggregates of its live lines. Every change of a line writes them in the same transaction.
+ * Invoices not linked to a line count towards the invoiced amount; the uninvoiced amount is computed per line.
  */
 export function withAggregates(row: ContractRow, lines: readonly LineRow[]): ContractRow {
   const ofLines = aggregate(lines, row);
   return { ...row, ...ofLines, invoicedMinor: ofLines.invoicedMinor + row.unlinkedInvoicedMinor };
 }
 
-/** Marks who changed a contract, and when. */
+/** Sets the time and author of a change. */
 export const touched = (
   row: ContractRow,
   by: { readonly now: number; readonly actorId: string | null },

@@ -11,8 +11,8 @@ interface References {
 }
 
 /**
- * Refuses a subject company outside the caller's scope, and what cannot be an id at all. Whether a member or a subject
- * company exists is known to the control plane, which has asked before.
+ * Refuses malformed ids, and subject companies outside the caller's scope. The control plane has checked before that
+ * the members and the company exist.
  */
 export function checkReferenceForm(references: References, { subjectScope }: Pick<Call, 'subjectScope'>): void {
   for (const field of ['subjectId', 'ownerId', 'ownerSuperiorId'] as const) {
@@ -23,14 +23,14 @@ export function checkReferenceForm(references: References, { subjectScope }: Pic
     throw fail('REFERENCE_INVALID', { field: 'subjectId', value: references.subjectId });
 }
 
-/** Honours `If-Match`. The row must have been found for update, so that its version stays what it is. */
+/** Checks `If-Match`. The row must have been read for update, so that its version cannot change. */
 export function checkVersion({ version }: { readonly version: number }, { ifVersion }: Pick<Call, 'ifVersion'>): void {
   if (ifVersion !== null && ifVersion !== version) throw fail('VERSION_MISMATCH', { version });
 }
 
 /**
- * Who moves a contract is not for those to say whom that keeps from moving it: naming other roles than before takes the
- * control that approves at the stage where the contract is, on a new one at the stage where it begins.
+ * Refuses a change of the roles that may move a contract to callers without the control `approve` at the contract's
+ * stage, since the list may exclude others from moving it.
  */
 export function checkRolesControl(
   before: Pick<ContractRow, 'allowedRoles'>,

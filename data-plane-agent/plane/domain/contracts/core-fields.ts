@@ -2,8 +2,8 @@ import type { ContractPatch } from '../../contract/records/contracts.js';
 import type { ContractRow } from '../../tables/contracts.js';
 
 /**
- * The request's fields that a lock protects, with what the row keeps of them. `terms` and `payments` are protected as
- * well; they are no columns.
+ * The request fields that a lock protects, with their columns. `terms` and `payments` are protected as well, but are
+ * not columns.
  */
 const CORE_COLUMNS = {
   archiveCode: 'archiveCode',
@@ -32,7 +32,7 @@ const CORE_COLUMNS = {
   workflowAllowedRoles: 'allowedRoles',
 } as const satisfies Partial<Record<keyof ContractPatch, keyof ContractRow>>;
 
-/** The core fields that a request moves. One that was sent with the value that the contract has is not among them. */
+/** The core fields that a request changes. Fields sent with the present value are not changes. */
 export const changedCoreFields = (sent: ContractPatch, before: ContractRow, after: ContractRow): string[] =>
   (Object.keys(CORE_COLUMNS) as (keyof typeof CORE_COLUMNS)[]).filter(
     (field) => sent[field] !== undefined && before[CORE_COLUMNS[field]] !== after[CORE_COLUMNS[field]],

@@ -1,23 +1,22 @@
-/** Who is responsible for a contract. */
+/** The members responsible for a contract. */
 export interface Responsible {
   readonly ownerId: string;
   readonly ownerSuperiorId: string | null;
 }
 
 export interface Handover {
-  /** Who leaves. */
+  /** The leaving member. */
   readonly memberId: string;
   readonly successorId: string;
   /**
-   * The head of the successor's own chain, who stands in where the successor would become his own superior; `null` when
-   * he has none.
+   * The successor's own superior, used where the successor would become their own superior; `null` when there is none.
    */
   readonly successorSuperiorId: string | null;
   readonly transferContracts: boolean;
   readonly transferContractSupervisors: boolean;
 }
 
-/** Who is responsible after the handover. `stoodIn`: the successor would have been his own superior. */
+/** The responsible members after the handover. `stoodIn`: the successor would have become their own superior. */
 export function handedOver(
   { ownerId, ownerSuperiorId }: Responsible,
   handover: Handover,
@@ -25,7 +24,7 @@ export function handedOver(
   const { memberId, successorId, successorSuperiorId, transferContracts, transferContractSupervisors } = handover;
   const owner = transferContracts && ownerId === memberId ? successorId : ownerId;
   const superior = transferContractSupervisors && ownerSuperiorId === memberId ? successorId : ownerSuperiorId;
-  // What was so before stays so: a small firm may have one person for both.
+  // A pair that was equal before stays: in a small company one person may have both roles.
   const stoodIn = owner === superior && owner === successorId && (owner !== ownerId || superior !== ownerSuperiorId);
   return { ownerId: owner, ownerSuperiorId: stoodIn ? successorSuperiorId : superior, stoodIn };
 }

@@ -8,18 +8,18 @@ import {
 } from '../../contract/records/history.js';
 import { iso } from '../../../base/instants.js';
 import type { KeptChange } from '../audit/kept.js';
-import { toldFields, type CurrencyOf } from '../audit/told.js';
+import { changedFields, type CurrencyOf } from '../audit/changed-fields.js';
 
-/** What the trail does not keep with each event. */
+/** Information about the reader and the records that the trail does not contain. */
 export interface HistoryReader {
   readonly currencyOf: CurrencyOf;
   /** Ids of the custom fields that the caller may see. */
   readonly visibleFields: ReadonlySet<string>;
-  /** What records are called now, by id. */
+  /** The current names of records by id. */
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** The kept field by which people call such a record. */
+/** The stored field that serves as the record's name. */
 const CALLED_BY: Readonly<Record<HistoryRecord, string>> = {
   contract: 'contractNo',
   payment_line: 'period',
@@ -33,7 +33,7 @@ type Change = KeptChange & { readonly record: HistoryRecord };
 const isOfContract = (change: KeptChange): change is Change =>
   (HISTORY_RECORDS as readonly string[]).includes(change.record);
 
-/** An event of a contract's trail in the words of the API. */
+/** An event of a contract's trail in the format of the API. */
 export function historyEntry(
   { id, at, action, actorKind, actorId, actorName }: AuditRow,
   kept: readonly KeptChange[],
@@ -55,7 +55,7 @@ function changesOf(change: Change, { currencyOf, visibleFields, names }: History
   const [oldName, newName] = fields[CALLED_BY[record]] ?? [null, null];
   const name = newName ?? oldName;
   const of = { record, recordId: id, recordName: typeof name === 'string' ? name : (names.get(id) ?? null) };
-  return toldFields(change, currencyOf).flatMap(({ field, before, after, isDerived }): HistoryChange[] => {
+  return changedFields(change, currencyOf).flatMap(({ field, before, after, isDerived }): HistoryChange[] => {
     if (field === 'dynamicFields')
       return customValues(before, after, visibleFields).map((value) => ({ ...of, ...value }));
     return isDerived ? [] : [{ ...of, field, before, after }];
@@ -64,7 +64,7 @@ function changesOf(change: Change, { currencyOf, visibleFields, names }: History
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Custom values one by one, those that the caller may see. */
+/** Changed custom values, one entry each, limited to those that the caller may see. */
 function customValues(
   before: unknown,
   after: unknown,

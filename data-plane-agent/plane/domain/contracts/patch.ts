@@ -10,16 +10,16 @@ import { accountSent } from '../sensitive.js';
 
 export interface PatchContext {
   readonly amounts: AmountReader;
-  /** The tenant's currency, for a contract whose own is cleared. */
+  /** The tenant's currency, used when the contract's currency is cleared. */
   readonly defaultCurrency: string;
-  /** The type that `null` brings back: the category of the contract's type code, or sale. */
+  /** The type that `null` restores: the category of the contract's type code, or `sale`. */
   readonly defaultType: ContractRow['type'];
 }
 
 /**
- * The contract as a PATCH leaves it: what is not given stays, `null` clears an optional field or brings its default
- * back. Under another currency an amount that is not given keeps its number: 100.00 CNY become 100 JPY. Custom values
- * are left to their definitions.
+ * The contract after a PATCH: fields that are not given stay, and `null` clears an optional field or restores its
+ * default. When the currency changes, an amount that is not given keeps its number: 100.00 CNY become 100 JPY. Custom
+ * values are handled separately.
  */
 export function patched(
   row: ContractRow,
@@ -84,7 +84,7 @@ function moneyOf(
   const quantity = patch.quantity ?? row.quantity;
   const unitPrice = patch.unitPrice === undefined ? row.unitPrice : amounts.unitPrice('unitPrice', patch.unitPrice);
   const computedMinor = amounts.product('totalAmount', { quantity, unitPrice, currency: currencyCode });
-  // The total follows what it was computed from, unless somebody had set it otherwise.
+  // The total is recomputed unless it had been set to a different value.
   const follows =
     patch.totalAmount === null || (patch.totalAmount === undefined && row.totalMinor === row.computedMinor);
   return {
@@ -103,7 +103,8 @@ const majorOf = (minor: number | null, { currencyCode }: ContractRow): number | 
   minor === null ? null : toMajor(minor, currencyCode);
 
 /**
- * The same roles in another order are no change: whoever sends back what a contract has is not told that it is locked.
+ * The same roles in another order are not a change, so sending back a contract's present roles is allowed while it is
+ * locked.
  */
 function rolesOf({ allowedRoles }: ContractRow, { workflowAllowedRoles: sent }: ContractPatch): string[] {
   return sent === undefined || areSameRoles(allowedRoles, sent ?? []) ? allowedRoles : (sent ?? []);
@@ -112,7 +113,7 @@ function rolesOf({ allowedRoles }: ContractRow, { workflowAllowedRoles: sent }: 
 /** `undefined` leaves a field as it is, `null` clears it. */
 const given = <T>(value: T | undefined, present: T): T => (value === undefined ? present : value);
 
-/** Whether a change left every field as it was: then nothing is written, and the record keeps its time and version. */
+/** Whether nothing changed: then nothing is written, and the record keeps its time and version. */
 export const isSameContract = (before: ContractRow, after: ContractRow): boolean =>
   (Object.keys(after) as (keyof ContractRow)[]).every(
     (field) =>
@@ -120,7 +121,7 @@ export const isSameContract = (before: ContractRow, after: ContractRow): boolean
       (typeof after[field] === 'object' && JSON.stringify(before[field]) === JSON.stringify(after[field])),
   );
 
-/** Whether the array that was sent is what the contract has: the same terms in the same order. */
+/** Whether the sent array equals the contract's present terms, in the same order. */
 export const areSameTerms = (present: readonly TermRow[], sent: readonly TermInput[]): boolean =>
   present.length === sent.length &&
   present.every(

@@ -25,13 +25,13 @@ import {
   type Receivable,
 } from '../payments/receivable.js';
 
-/** Of a call, what an answer depends on. */
+/** The properties of a call that an answer depends on. */
 export type Reader = Pick<Call, 'today' | 'reminderLeadDays' | 'rights'>;
 
-/** A contract is said to expire in its last thirty days. */
+/** A contract is `expiring` in its last thirty days. */
 const EXPIRING_DAYS = 30;
 
-/** The answer for a contract. `open` are its lines with something outstanding. */
+/** The API representation of a contract. `open` are its lines with an outstanding amount. */
 export function contractSummary(
   row: ShownContract,
   open: readonly Receivable[],
@@ -105,7 +105,7 @@ export function contractSummary(
   };
 }
 
-/** Everything that belongs to one contract. */
+/** A contract with all its records. */
 export interface ContractParts {
   readonly row: ContractRow;
   readonly lines: readonly LineRow[];

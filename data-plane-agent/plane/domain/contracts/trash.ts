@@ -5,12 +5,12 @@ import type { ShownContract } from '../fields/shown.js';
 
 const DAY_MS = 86_400_000;
 
-/** How long a deleted contract can be brought back. */
+/** How long a deleted contract can be restored. */
 export const RESTORABLE_MS = 30 * DAY_MS;
 
 export const isRestorable = (deletedAt: number, now: number): boolean => deletedAt + RESTORABLE_MS > now;
 
-/** A deleted contract as the trash lists it. Whoever changed it last deleted it; nothing of it is due any more. */
+/** A deleted contract in the trash list. Its last change was the deletion; it has no due amounts. */
 export const trashedContract = (
   row: ShownContract & { readonly deletedAt: number },
   reader: Reader,

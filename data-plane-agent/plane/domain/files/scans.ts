@@ -3,19 +3,17 @@ import type { FileRow } from '../../tables/files.js';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** After a scan that gave no verdict; when all have passed, the file stays as it is and says so. */
+/** The delays between scans without a result; after the last, the file keeps its status and its error. */
 const RETRIES_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 8 * HOUR_MS, 8 * HOUR_MS];
 
-/**
- * What was looked at longer ago is looked at again, whether or not the scanner says that its signatures have changed.
- */
+/** Files are scanned again after this time (in milliseconds), even if the scanner's signatures have not changed. */
 export const LOOKED_AT_MS = 28 * 24 * HOUR_MS;
 
-/** What a look at the bytes came to. */
+/** The result of a scan. */
 export type Finding =
   | { readonly status: 'clean' }
   | { readonly status: 'infected'; readonly signature: string }
-  /** `isFinal`: another look would find the same. */
+  /** `isFinal`: another scan would have the same result. */
   | { readonly status: 'error'; readonly reason: string; readonly isFinal: boolean };
 
 type ScanFields = Pick<
@@ -33,17 +31,14 @@ export const NOT_SCANNED: ScanFields = {
   scanDueAt: null,
 };
 
-/** Waits for the scanner, or for whoever has begun to scan it until then. */
+/** Waits for a scan, which is due at `dueAt` unless another worker has claimed it until then. */
 export const waitingSince = (dueAt: number): ScanFields => ({
   ...NOT_SCANNED,
   scanStatus: 'pending',
   scanDueAt: dueAt,
 });
 
-/**
- * How a file stands after a scan. A clean one that could not be scanned again stays clean: what was found out once is
- * not unlearned by a scanner that is down.
- */
+/** The scan status of a file after a scan. A clean file stays clean when a later scan fails. */
 export function scanned(
   before: ScanFields,
   finding: Finding,
@@ -74,7 +69,7 @@ export function scanned(
     ...before,
     scanStatus: before.scanStatus === 'clean' ? 'clean' : 'error',
     scanError: finding.reason.slice(0, 500),
-    // Given up on until the next signatures, which come with a scanner that has been mended, too.
+    // No more retries until the signatures change, which they also do when a broken scanner has been repaired.
     ...(wait === undefined ? { scannedWith: signatures } : {}),
     scanTries: wait === undefined ? 0 : before.scanTries + 1,
     scanDueAt: wait === undefined ? null : now + wait,

@@ -1,10 +1,13 @@
 const DAY_MS = 86_400_000;
 
-/** An upload that nobody confirmed, and an object that nobody knows, goes after this time. */
+/** Unconfirmed uploads and unknown objects are removed after this time. */
 export const STRAY_MS = DAY_MS;
-/** How long URL and token of an upload are good. */
+/** How long the URL and the token of an upload are valid. */
 export const UPLOAD_GOOD_MS = 15 * 60_000;
-/** What is infected is kept so long for whoever looks into it. */
+/** How long infected files are kept for investigation. */
 export const QUARANTINE_MS = 30 * DAY_MS;
-/** A contract that is brought back in its last moment finds its files. */
+/**
+ * Files are kept longer than their deleted contract by this margin, so that a contract restored at the last moment has
+ * its files.
+ */
 export const RESTORE_MARGIN_MS = 60 * 60_000;

@@ -5,13 +5,13 @@ import { ContractInput } from '../../contract/records/contracts.js';
 import type { FileKind } from '../../contract/vocabulary.js';
 import type { ContractRow } from '../../tables/contracts.js';
 
-/** What conditions look at. Lists are counted only where a condition asks for them. */
+/** The data that conditions are checked against. Lists are counted only when a condition needs them. */
 export interface Circumstances {
   readonly row: ContractRow;
   readonly note: string | null;
-  /** Who moves. */
+  /** The user who moves the contract. */
   readonly actorId: string | null;
-  /** Who made the last move, if there was one. */
+  /** The user who made the last move, if any. */
   readonly lastMoverId: string | null;
   readonly fileKinds: ReadonlySet<FileKind>;
   readonly counts: Readonly<Record<ListField, number>>;
@@ -21,7 +21,7 @@ const LISTS = ['payments', 'terms', 'extraNotes'] as const;
 export type ListField = (typeof LISTS)[number];
 export const isListField = (field: string): field is ListField => (LISTS as readonly string[]).includes(field);
 
-/** A condition that does not hold. `of` says who asks: the transition, or the stage that is left. */
+/** A condition that is not met. `of`: whether it belongs to the transition or to the stage that the contract leaves. */
 export interface FailedCondition {
   readonly condition: keyof Conditions | 'setFieldToday';
   readonly of: 'transition' | 'stage';
@@ -29,7 +29,7 @@ export interface FailedCondition {
   readonly missing?: string[];
 }
 
-/** All conditions that do not hold, in the order of their names in the vocabulary. */
+/** All conditions that are not met, in the order of the vocabulary. */
 export function failedConditions(
   of: FailedCondition['of'],
   conditions: Conditions,
@@ -57,7 +57,7 @@ export function failedConditions(
     conditions.requireAllPaid === true &&
       row.paymentStatus !== 'paid' && {
         condition: 'requireAllPaid',
-        message: 'All that is receivable must be paid first.',
+        message: 'All receivables must be paid first.',
       },
     conditions.requireTasksDone === true &&
       row.tasksDone < row.tasksLive && {
@@ -70,13 +70,13 @@ export function failedConditions(
     conditions.forbidSelfApproval === true &&
       self !== false && {
         condition: 'forbidSelfApproval',
-        message: `Somebody else than who ${self} the contract must do this.`,
+        message: `This must be done by a user other than the one who ${self} the contract.`,
       },
   ];
   return failed.filter((failure) => failure !== false).map((failure) => ({ ...failure, of }));
 }
 
-/** Whether `requireFields` may ask for it: a field that a contract is entered with, or a custom field. */
+/** Whether `requireFields` may contain a field: any input field of a contract, or a custom field. */
 export const isRequirable = (field: string): boolean =>
   CUSTOM.test(field)
     ? isId(field.slice(CUSTOM_PREFIX.length))
@@ -97,8 +97,8 @@ function hasValue(field: string, { row, counts }: Circumstances): boolean {
 const isThere = (value: unknown): boolean =>
   value !== null && value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
 
-/** The column that keeps a request's field; amounts have another name there. */
-const columnOf = (field: string): keyof ContractRow => (AMOUNTS[field] ?? field) as keyof ContractRow; // `isRequirable` has let it in
+/** The column of a request field; amounts have different names. */
+const columnOf = (field: string): keyof ContractRow => (AMOUNTS[field] ?? field) as keyof ContractRow; // checked by `isRequirable`
 
 const AMOUNTS: Readonly<Record<string, keyof ContractRow>> = {
   totalAmount: 'totalMinor',

@@ -13,7 +13,7 @@ import type { ContractTypeRow } from '../../tables/contract-types.js';
 
 type Unstamped<R> = Omit<R, 'createdAt' | 'updatedAt'>;
 
-/** A type as it is entered. `position` is that after the last. */
+/** A new type. `position` is the default when no order is given. */
 export const newType = (
   input: ContractTypeInput,
   { id, position }: { readonly id: string; readonly position: number },
@@ -30,7 +30,7 @@ export const newType = (
   defaultTemplateId: input.defaultLifecycleTemplateId ?? null,
 });
 
-/** What is not given stays; `null` brings the default back. */
+/** Fields that are not given stay; `null` restores the default. */
 export function patchedType(row: ContractTypeRow, patch: ContractTypePatch): ContractTypeRow {
   const code = patch.code ?? row.code;
   return {
@@ -59,7 +59,7 @@ export const newStage = (
   position: input.order ?? position,
   isTerminal: input.isTerminal ?? false,
   locksCoreFields: input.locksCoreFields ?? false,
-  completionRules: said(input.completionRules),
+  completionRules: normalized(input.completionRules),
   allowedRoleCodes: [...new Set(input.allowedRoleCodes ?? [])],
 });
 
@@ -73,7 +73,7 @@ export function patchedStage(row: StageRow, patch: StagePatch): StageRow {
     position: patch.order ?? row.position,
     isTerminal: given(patch.isTerminal, row.isTerminal, false),
     locksCoreFields: given(patch.locksCoreFields, row.locksCoreFields, false),
-    completionRules: patch.completionRules === undefined ? row.completionRules : said(patch.completionRules),
+    completionRules: patch.completionRules === undefined ? row.completionRules : normalized(patch.completionRules),
     allowedRoleCodes:
       patch.allowedRoleCodes === undefined ? row.allowedRoleCodes : [...new Set(patch.allowedRoleCodes ?? [])],
   };
@@ -90,8 +90,8 @@ export const newTransition = (
   fromStageCode: input.fromStageCode,
   toStageCode: input.toStageCode,
   requiredControl: input.requiredControl ?? 'edit',
-  conditions: said(input.conditions),
-  effects: saidEffects(input.effects),
+  conditions: normalized(input.conditions),
+  effects: normalizedEffects(input.effects),
   position: input.order ?? position,
   enabled: input.enabled ?? true,
 });
@@ -103,13 +103,13 @@ export const patchedTransition = (row: TransitionRow, patch: TransitionConfigPat
   fromStageCode: patch.fromStageCode ?? row.fromStageCode,
   toStageCode: patch.toStageCode ?? row.toStageCode,
   requiredControl: given(patch.requiredControl, row.requiredControl, 'edit'),
-  conditions: patch.conditions === undefined ? row.conditions : said(patch.conditions),
-  effects: patch.effects === undefined ? row.effects : saidEffects(patch.effects),
+  conditions: patch.conditions === undefined ? row.conditions : normalized(patch.conditions),
+  effects: patch.effects === undefined ? row.effects : normalizedEffects(patch.effects),
   position: patch.order ?? row.position,
   enabled: given(patch.enabled, row.enabled, true),
 });
 
-/** The place after the last of a list, with room between for what comes later. */
+/** The position after the last record, leaving room for records in between. */
 export const afterLast = (rows: readonly { readonly position: number }[]): number =>
   Math.min(MAX_POSITION, rows.reduce((last, { position }) => Math.max(last, position), 0) + STEP);
 
@@ -124,10 +124,10 @@ const stageCategory = (code: string): WorkflowStage =>
 const given = <T>(value: T | null | undefined, present: T, otherwise: T): T =>
   value === undefined ? present : (value ?? otherwise);
 
-/** Conditions and effects as they are kept: without what says nothing, each element of a list once. */
-const said = (conditions: Conditions | null | undefined): Conditions => compact(conditions ?? {});
+/** Conditions and effects in stored form: without empty values, and without duplicates in lists. */
+const normalized = (conditions: Conditions | null | undefined): Conditions => compact(conditions ?? {});
 
-function saidEffects(effects: Effects | null | undefined): Effects {
+function normalizedEffects(effects: Effects | null | undefined): Effects {
   const { createTask, ...others } = effects ?? {};
   return { ...compact(others), ...(createTask ? { createTask: compact(createTask) } : {}) };
 }

@@ -4,8 +4,8 @@ import type { Conditions } from '../../contract/records/conditions.js';
 import { isRequirable } from './conditions.js';
 
 /**
- * Refuses conditions that no contract could meet, or that name what is no field. `path` is the field of the request
- * that holds them.
+ * Refuses conditions that no contract can meet, or that name an unknown field. `path` is the request field that holds
+ * them.
  */
 export function checkConditions(path: string, conditions: Conditions | null | undefined): void {
   const issues = conditionIssues(path, conditions);
@@ -18,7 +18,7 @@ interface SoundConditions {
   readonly maxAmount?: number | null | undefined;
 }
 
-/** What is wrong with conditions, of which what was refused before may be missing. */
+/** The issues of conditions; invalid parts that were refused before may be missing. */
 export function conditionIssues(path: string, conditions: SoundConditions | null | undefined): Issue[] {
   const { requireFields, minAmount, maxAmount } = conditions ?? {};
   const unknown = (requireFields ?? []).flatMap((field, i): Issue[] =>
@@ -43,12 +43,12 @@ export function conditionIssues(path: string, conditions: SoundConditions | null
   return [...unknown, ...(fine.length > 0 ? fine : crossed)];
 }
 
-/** What a contract's currency will be is not known here: no currency of ISO 4217 has more. */
+/** The currency of the contracts is not known here; no ISO 4217 currency has more decimals. */
 const DECIMALS = 4;
 const isTooFine = (amount: number | null | undefined): boolean =>
   typeof amount === 'number' && Number(amount.toFixed(DECIMALS)) !== amount;
 
-/** The custom fields that conditions ask for, each with its place in the request. */
+/** The custom fields required by conditions, with their path in the request. */
 export const customFieldsOf = (
   path: string,
   { requireFields }: Conditions,

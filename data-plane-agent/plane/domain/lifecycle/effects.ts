@@ -3,7 +3,7 @@ import type { FailedCondition } from './conditions.js';
 import type { StageRow } from '../../tables/lifecycle.js';
 import type { ContractRow } from '../../tables/contracts.js';
 
-/** The contract as a move leaves it: in the stage, locked as that says, with what the transition sets beside. */
+/** The contract after a move: in the new stage, with its lock, and with the transition's effects. */
 export function moved(
   row: ContractRow,
   { to, effects, today }: { readonly to: StageRow; readonly effects: Effects; readonly today: string },
@@ -22,7 +22,7 @@ export function moved(
   };
 }
 
-/** A date that the move would set must leave a contract that does not end before it starts. */
+/** Refuses a move whose dates would make the contract end before it starts. */
 export const failedEffects = ({ startDate, endDate }: ContractRow): FailedCondition[] =>
   endDate < startDate
     ? [

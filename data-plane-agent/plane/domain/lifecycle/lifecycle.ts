@@ -1,10 +1,15 @@
 import { CONTROLS, type Control, type WorkflowStage } from '../../contract/vocabulary.js';
 
-/** Stages at which anybody who may create contracts may create one; later ones are for imports of running contracts. */
+/**
+ * Stages at which any user who may create contracts can create one; later stages are for importing running contracts.
+ */
 const EARLY: readonly WorkflowStage[] = ['draft', 'extracted', 'review'];
 export const isEarlyStage = (category: WorkflowStage): boolean => EARLY.includes(category);
 
-/** The caller's control at a stage: a key for the stage's own code wins over one for its category; none means none. */
+/**
+ * The caller's control at a stage: an entry for the stage code takes precedence over one for its category; without
+ * either it is `none`.
+ */
 export const controlAt = (
   controls: Readonly<Record<string, Control>>,
   stage: { code: string; category: WorkflowStage },
@@ -14,6 +19,6 @@ export const controlAt = (
 export const holds = (actual: Control, needed: Control): boolean =>
   CONTROLS.indexOf(actual) >= CONTROLS.indexOf(needed);
 
-/** Whether two lists name the same roles, in whatever order. */
+/** Whether two lists contain the same roles in any order. */
 export const areSameRoles = (some: readonly string[], others: readonly string[]): boolean =>
   some.every((code) => others.includes(code)) && others.every((code) => some.includes(code));

@@ -10,24 +10,24 @@ export interface MoveFacts {
   readonly row: ContractRow;
   readonly lines: readonly LineRow[];
   readonly note: string | null;
-  /** Fields that were read from a document with little confidence, and that nobody has reviewed. */
+  /** Fields extracted with low confidence and not yet reviewed. */
   readonly doubtfulFields: readonly string[];
 }
 
 /**
- * Whether a move completes a contract: then it is looked at what is still open. One that comes back from the archive
- * was completed before.
+ * Whether a move completes a contract, so that open items are checked. Contracts restored from the archive were
+ * completed before.
  */
 export const completes = ({ from, to }: Pick<MoveFacts, 'from' | 'to'>): boolean =>
   to.category === 'completed' && from.category !== 'completed' && from.category !== 'archived';
 
-/** Whether a move submits what was read from a document. */
+/** Whether a move submits extracted data for review. */
 export const submitsExtracted = ({ from, to }: Pick<MoveFacts, 'from' | 'to'>): boolean =>
   from.category === 'extracted' && to.category === 'review';
 
 /**
- * What deserves a look but does not stop a move. They go by the categories of the stages, so that templates of a
- * tenant's own have them too.
+ * Warnings that do not prevent a move. They depend on the categories of the stages, so they also apply to custom
+ * templates.
  */
 export function moveWarnings({ row, lines, note, doubtfulFields, ...move }: MoveFacts): Warning[] {
   const { from, to } = move;
@@ -55,5 +55,5 @@ export function moveWarnings({ row, lines, note, doubtfulFields, ...move }: Move
 
 /** How many lines a warning names. */
 const NAMED_LINES = 20;
-/** Field keys have at most a hundred characters, and a message five hundred. */
+/** Limits the message to five hundred characters; field keys have at most a hundred. */
 const NAMED_FIELDS = 4;

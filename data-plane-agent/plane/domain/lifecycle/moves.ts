@@ -7,29 +7,29 @@ import { controlAt, holds } from './lifecycle.js';
 import type { StageRow, TransitionRow } from '../../tables/lifecycle.js';
 import type { ContractRow } from '../../tables/contracts.js';
 
-/** A lifecycle template's inside. Both lists are in their order. */
+/** The stages and transitions of a lifecycle template, each list in its order. */
 export interface Lifecycle {
   readonly stages: readonly StageRow[];
   readonly transitions: readonly TransitionRow[];
 }
 
-/** One way from the present stage to another: a transition, or straight there where none leads. */
+/** A possible move to another stage: by a transition, or directly when no transition leads there. */
 export interface Way {
   readonly from: StageRow;
   readonly to: StageRow;
   readonly transition: TransitionRow | null;
-  /** The workflow control that it needs at the stage from which it leads. */
+  /** The workflow control required at the present stage. */
   readonly control: Control;
 }
 
-/** What is wrong with a move that names neither transition nor stage. */
+/** The issues of a move that names neither a transition nor a stage. */
 export const namingIssues = ({
   transitionCode,
   toStageCode,
 }: { readonly [K in 'transitionCode' | 'toStageCode']?: string | null | undefined }): Issue[] =>
   transitionCode || toStageCode ? [] : [{ path: 'transitionCode', problem: 'must be given, or toStageCode' }];
 
-/** What is wrong with a transition that leads to where it begins. */
+/** The issues of a transition that ends at the stage where it begins. */
 export const endIssues = ({
   fromStageCode,
   toStageCode,
@@ -42,8 +42,8 @@ export const endIssues = ({
     : [];
 
 /**
- * The ways that a request may mean, first choice first; none when the contract is at the named stage already. Refuses
- * codes that are unknown, that contradict each other, or that name a transition which does not lead from here.
+ * The moves that a request may mean, preferred first; none when the contract is already at the named stage. Refuses
+ * codes that are unknown or contradict each other, and transitions that do not start at the present stage.
  */
 export function waysOf(
   row: ContractRow,
@@ -87,8 +87,8 @@ export function waysOf(
 }
 
 /**
- * Why the caller may not take this way, or nothing: his role must be one of those that may move the contract, hold the
- * control at the present stage, and be one of those that the next stage admits.
+ * The reason why the caller may not make this move, if any: their role must be allowed to move the contract, have the
+ * control at the present stage, and be admitted by the next stage.
  */
 export function refusalOf(
   { from, to, control }: Way,
@@ -104,7 +104,7 @@ export function refusalOf(
   return undefined;
 }
 
-/** What it takes to enter a category straight, where no transition leads there. */
+/** The control required for a direct move into a category. */
 const ENTER: Readonly<Record<WorkflowStage, Control>> = {
   draft: 'edit',
   extracted: 'edit',
@@ -116,8 +116,8 @@ const ENTER: Readonly<Record<WorkflowStage, Control>> = {
   archived: 'admin',
 };
 /**
- * What it takes to undo one: as much as the shipped flow asks for the way back, and never less than it took to get
- * there.
+ * The control required for a direct move back out of a category: that of the shipped transition back, and at least that
+ * of the move into it.
  */
 const UNDO: Readonly<Record<WorkflowStage, Control>> = {
   draft: 'edit',
@@ -130,16 +130,14 @@ const UNDO: Readonly<Record<WorkflowStage, Control>> = {
   archived: 'admin',
 };
 
-/**
- * A straight move skips stages, not their controls: it needs the strongest of all that lie on its way, forward or back.
- */
+/** A direct move skips stages but not their controls: it requires the strongest control of all stages in between. */
 function directControl(from: WorkflowStage, to: WorkflowStage): Control {
   const [start, end] = [WORKFLOW_STAGES.indexOf(from), WORKFLOW_STAGES.indexOf(to)];
-  const onTheWay =
+  const controls =
     start < end
       ? WORKFLOW_STAGES.slice(start + 1, end + 1).map((stage) => ENTER[stage])
       : WORKFLOW_STAGES.slice(end + 1, start + 1).map((stage) => UNDO[stage]);
-  return onTheWay.reduce(strongest, ENTER[to]);
+  return controls.reduce(strongest, ENTER[to]);
 }
 
 const outOf = ({ isTerminal }: StageRow): Control => (isTerminal ? 'admin' : 'none');
@@ -161,7 +159,7 @@ function found<R extends { readonly code: string }>(field: string, code: string,
   return record;
 }
 
-/** Codes of stages cannot change while contracts or transitions name them. */
+/** Stage codes cannot change while contracts or transitions use them. */
 function stageOf(stages: readonly StageRow[], code: string): StageRow {
   const stage = stages.find((candidate) => candidate.code === code);
   if (!stage) throw new Error(`the lifecycle template has no stage ${code}`);

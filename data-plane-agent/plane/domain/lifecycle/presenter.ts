@@ -41,7 +41,7 @@ interface Content {
   readonly transitions: readonly TransitionRow[];
 }
 
-/** The whole configuration; stages and transitions stand with their template. */
+/** The whole configuration; stages and transitions are listed within their template. */
 export const catalogAnswer = ({
   types,
   templates,
@@ -51,7 +51,7 @@ export const catalogAnswer = ({
   templates: templates.map((template) => templateAnswer(template, content)),
 });
 
-/** `content` may be that of all templates. */
+/** `content` may contain stages and transitions of other templates. */
 export const templateAnswer = (
   { id, code, name, description, isDefault, ...row }: TemplateRow,
   { stages, transitions }: Content,

@@ -12,9 +12,8 @@ export interface Shipped {
 }
 
 /**
- * What every tenant has from the beginning. Ids and times follow from the tenant's own id, so that it can be read
- * before anybody has written it, and is the same afterwards. Model: workflow states with an own action, control and
- * lock.
+ * The default configuration of every tenant. Ids and times are derived from the tenant id, so the configuration can be
+ * read before it is written, and is the same afterwards. Each workflow state has an action, a control and a lock.
  */
 export function shipped(tenantId: string): Shipped {
   const at = madeAt(tenantId);
@@ -142,12 +141,12 @@ const TYPES = [
   { code: 'lease', name: 'Lease', category: 'lease' },
 ] as const;
 
-/** A UUIDv7 of the tenant's own time, the same each time it is asked for. */
+/** A deterministic UUIDv7 with the timestamp of the tenant's id. */
 function derivedId(tenantId: string, name: string): string {
   const hash = createHash('sha256').update(`${tenantId} ${name}`).digest('hex');
   const variant = '89ab'[parseInt(hash.charAt(3), 16) % 4] ?? '8';
   return `${tenantId.slice(0, 13)}-7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}`;
 }
 
-/** The instant in a UUIDv7, in milliseconds. */
+/** The timestamp of a UUIDv7, in epoch milliseconds. */
 const madeAt = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

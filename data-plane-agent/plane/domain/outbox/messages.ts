@@ -1,32 +1,23 @@
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/**
- * How a message stands: it waits (also while somebody has it), was handed over, was given up on, or had no use any more
- * before anybody could.
- */
+/** The state of a message: queued (also while leased), delivered, given up, or expired before delivery. */
 export const MESSAGE_STATES = ['queued', 'settled', 'failed', 'expired'] as const;
 export type MessageState = (typeof MESSAGE_STATES)[number];
 
-/**
- * A message that was not handed over so long after it was due is of no use to anybody. Longer than all tries together.
- */
+/** How long after its due time an undelivered message expires; longer than all tries together. */
 export const KEPT_QUEUED_MS = 48 * HOUR_MS;
-/** So long after it was written a message stays on record that waits no more. */
+/** How long after its creation a message that is no longer queued is kept. */
 export const KEPT_OVER_MS = 90 * 24 * HOUR_MS;
 
-/** After each failed try but the last: eight tries within a day. */
+/** The delay after each failed try except the last: eight tries within a day. */
 const RETRIES_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 8 * HOUR_MS, 8 * HOUR_MS];
 /**
- * Of a wait: by so much it is shorter for one message than for another, so that those that failed together do not come
- * back together.
+ * The largest fraction by which a delay is shortened, so that messages that failed together are not retried together.
  */
 const JITTER = 0.1;
 
-/**
- * When to try again after so many tries; `null` when none is left. A receiver that says when is heard, within what is
- * left of the message's time.
- */
+/** The time of the next try; `null` when none is left. A longer delay requested by the receiver is respected. */
 export function retryAt(
   { id, attempts }: { readonly id: string; readonly attempts: number },
   { now, retryAfterMs }: { readonly now: number; readonly retryAfterMs: number | null },
@@ -36,5 +27,5 @@ export function retryAt(
   return now + Math.max(retryAfterMs ?? 0, Math.round(wait * (1 - JITTER * spreadOf(id))));
 }
 
-/** From 0 to 1, by the random end of an id. */
+/** A value from 0 to 1, derived from the random end of an id. */
 const spreadOf = (id: string): number => Number.parseInt(id.slice(-6), 16) / 0xff_ff_ff;

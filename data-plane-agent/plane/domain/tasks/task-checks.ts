@@ -6,15 +6,12 @@ import type { ContractRow } from '../../tables/contracts.js';
 import { takesBackAcceptance } from './tasks.js';
 import type { TaskRow } from '../../tables/tasks.js';
 
-/**
- * Refuses what cannot be a member's id at all. Whether there is such a member is known to the control plane, which has
- * asked before.
- */
+/** Refuses malformed member ids. The control plane has checked before that the member exists. */
 export function checkOwnerForm({ ownerId }: Pick<TaskRow, 'ownerId'>): void {
   if (ownerId !== null && !isId(ownerId)) throw fail('REFERENCE_INVALID', { field: 'ownerId', value: ownerId });
 }
 
-/** What was accepted is taken back only by who administers the workflow at the contract's stage. */
+/** Requires the control `admin` at the contract's stage for taking back an acceptance. */
 export function checkControl(
   before: TaskRow,
   after: TaskRow,

@@ -7,10 +7,7 @@ import { iso, isoOrNull } from '../../../base/instants.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { TaskRow } from '../../tables/tasks.js';
 
-/**
- * Where a task can go from where it is. From `accepted` only whoever administers the workflow at the contract's stage
- * takes it back.
- */
+/** The allowed status changes. A change from `accepted` requires the control `admin` at the contract's stage. */
 const TASK_MOVES: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   pending: ['in_progress', 'completed', 'blocked', 'canceled', 'overdue'],
   in_progress: ['pending', 'completed', 'blocked', 'canceled', 'overdue'],
@@ -21,14 +18,14 @@ const TASK_MOVES: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   canceled: ['pending'],
 };
 
-/** Under what a task is entered or changed. */
+/** The context in which a task is created or changed. */
 export interface TaskContext {
   readonly today: Day;
   readonly now: number;
   readonly actorId: string | null;
 }
 
-/** A task as it is entered, in whatever state it is by then. */
+/** A new task, in any status. */
 export function newTask(
   input: TaskInput,
   place: { readonly id: string; readonly contractId: string },
@@ -60,7 +57,7 @@ export function newTask(
   return moved(blank, input.status ?? 'pending', context);
 }
 
-/** The task as a PATCH leaves it. `null` for the status asks for `pending`. */
+/** The task after a PATCH. `null` sets the status to `pending`. */
 export function patchedTask(row: TaskRow, patch: TaskPatch, context: TaskContext): TaskRow {
   const code = patch.code ?? row.code;
   const next: TaskRow = {
@@ -91,11 +88,11 @@ export function patchedTask(row: TaskRow, patch: TaskPatch, context: TaskContext
   return isBackInTime ? { ...next, status: row.startedAt === null ? 'pending' : 'in_progress' } : next;
 }
 
-/** Whether a change takes an acceptance back, which asks for the workflow control `admin`. */
+/** Whether a change takes back an acceptance, which requires the workflow control `admin`. */
 export const takesBackAcceptance = (before: TaskRow, after: TaskRow): boolean =>
   before.status === 'accepted' && after.status !== 'accepted';
 
-/** What the daily step makes of a task that fell due: `undefined` leaves it as it is. */
+/** The task marked overdue, if it was due before today; otherwise `undefined`. */
 export function fallenDue(row: TaskRow, { today, now, actorId }: TaskContext): TaskRow | undefined {
   const isDue =
     (row.status === 'pending' || row.status === 'in_progress') && row.dueDate !== null && row.dueDate < today;
@@ -103,30 +100,30 @@ export function fallenDue(row: TaskRow, { today, now, actorId }: TaskContext): T
 }
 
 const DAY_MS = 86_400_000;
-/** No day begins anywhere earlier than in UTC+14. */
+/** The earliest time zone is UTC+14. */
 const EARLIEST_MS = 14 * 3_600_000;
-/** So often it is looked whether the tenant has another time zone by now, from when the day has begun anywhere. */
+/**
+ * How often an open task is checked on the day on which it may fall overdue, in case the tenant's time zone has
+ * changed.
+ */
 const ZONE_LOOK_MS = 3_600_000;
 
-/** Whether a task can still fall overdue. */
+/** Whether a task can still become overdue. */
 export const canFallDue = ({ status, dueDate, deletedAt }: TaskRow): boolean =>
   deletedAt === null && dueDate !== null && (status === 'pending' || status === 'in_progress');
 
-/** When a day is over anywhere on earth, as an instant: the tenant's time zone may change until then. */
+/** The instant at which a day has ended in the earliest time zone; the tenant's time zone may still change. */
 const overSomewhere = (day: Day): number => Date.parse(day) + DAY_MS - EARLIEST_MS;
 
-/**
- * When to look for a task that was entered or changed: of one that was due before today already, with the tenant's next
- * midnight.
- */
+/** When to check a new or changed task: one that was due before today is checked at the tenant's next midnight. */
 export const firstOverdueLook = (
   dueDate: Day,
   { today, timeZone }: { readonly today: Day; readonly timeZone: string },
 ): number => (dueDate < today ? instantOf(addDays(today, 1), 0, timeZone) : overSomewhere(dueDate));
 
 /**
- * When to look again, given the first day on which any task is due: at the tenant's midnight, whatever their clocks do
- * in that night, and before it as long as that may still move.
+ * When to check next, given the earliest due date of any task: at the tenant's midnight after it, and before that at
+ * intervals, because the tenant's time zone may change.
  */
 export function nextOverdueLook(
   firstDue: Day,
@@ -139,7 +136,7 @@ export function nextOverdueLook(
 
 type TaskState = Pick<ContractRow, 'tasksLive' | 'tasksDone' | 'tasksInTimeUntil'>;
 
-/** The contract with what it keeps of its tasks. Whoever changes one writes this in the same transaction. */
+/** The contract with the totals of its tasks. Every change of a task writes them in the same transaction. */
 export const withTasks = (row: ContractRow, tasks: readonly TaskRow[]): ContractRow => ({
   ...row,
   ...taskState(tasks),
@@ -155,7 +152,7 @@ export function taskState(tasks: readonly TaskRow[]): TaskState {
   };
 }
 
-/** Lapsed: something is open, and nothing that is open is in time any more. Canceled tasks do not count. */
+/** The fulfillment status on a day. `lapsed`: every open task is overdue. Canceled tasks do not count. */
 export function fulfillmentStatus(
   { tasksLive, tasksDone, tasksInTimeUntil }: TaskState,
   today: Day,
@@ -166,7 +163,7 @@ export function fulfillmentStatus(
   return tasksDone === 0 ? 'unfulfilled' : 'partial';
 }
 
-/** Whether a change left everything as it was: then nothing is written. */
+/** Whether nothing changed: then nothing is written. */
 export const isSameTask = (before: TaskRow, after: TaskRow): boolean =>
   (Object.keys(after) as (keyof TaskRow)[]).every(
     (field) =>
@@ -205,8 +202,8 @@ export function taskAnswer(row: TaskRow, { today }: Pick<TaskContext, 'today'>):
 }
 
 /**
- * The task in another state. The stamps tell of the state that it is in: what is pending again has not begun, what is
- * reworked is not completed.
+ * Changes the status, and sets or clears the timestamps accordingly: a pending task has not started, a reworked one is
+ * not completed.
  */
 function moved(row: TaskRow, status: TaskStatus, { now, actorId }: TaskContext): TaskRow {
   switch (status) {
@@ -227,7 +224,7 @@ function moved(row: TaskRow, status: TaskStatus, { now, actorId }: TaskContext):
 
 const isDone = ({ status }: TaskRow): boolean => status === 'completed' || status === 'accepted';
 
-/** Days compare as text: the first is before all, the last after all. */
+/** Days compare as text: the first value is before all days, the last after all. */
 const lastDayInTime = ({ status, dueDate }: TaskRow): Day =>
   status === 'overdue' ? '0000-00-00' : (dueDate ?? '9999-12-31');
 

@@ -14,13 +14,10 @@ import { iso } from '../../../base/instants.js';
 import { fold } from '../search.js';
 import type { SavedViewRow } from '../../tables/views.js';
 
-/** Names are unique whatever their case. */
+/** The key under which a name must be unique, regardless of case. */
 export const viewKey = (name: string): string => fold(name);
 
-/**
- * What is wrong with a view beyond its form: filters that the list does not have, or a grouping by what no contract
- * has.
- */
+/** The issues of a view beyond its schema: unknown filters, or an unknown grouping. */
 export function viewIssues({
   filters,
   groupBy,
@@ -37,7 +34,8 @@ export function viewIssues({
 }
 
 /**
- * A value is not held against what the list takes: it may be a relative one (`today`), which the reader's day decides.
+ * The value of a filter is not checked against the list's filter: it may be relative (`today`), and is resolved by the
+ * reader.
  */
 function filterIssue(key: string, value: unknown): Issue[] {
   const path = `filters.${key}`.slice(0, 300);
@@ -73,7 +71,7 @@ export const newView = (input: SavedViewInput, { id, actorId, now }: Made): Save
   updatedAt: now,
 });
 
-/** A team view that is made personal becomes that of whoever does so. */
+/** A team view made personal becomes that of the caller. */
 export function patchedView(
   row: SavedViewRow,
   patch: SavedViewPatch,
@@ -107,8 +105,8 @@ export const isSameView = (before: SavedViewRow, after: SavedViewRow): boolean =
   );
 
 /**
- * The view as one reader may see it: `customFields` are the ids of those that he sees. What is left out stays kept, for
- * it may come back.
+ * The view for one reader. `customFields` are the ids that the reader may see. Columns left out stay stored, since they
+ * may become visible again.
  */
 export function viewAnswer(row: SavedViewRow, customFields: ReadonlySet<string>): SavedView {
   const isShown = (column: string) => VIEW_COLUMNS.has(column) || customFields.has(column);
@@ -140,19 +138,22 @@ export function viewAnswer(row: SavedViewRow, customFields: ReadonlySet<string>)
   };
 }
 
-/** Which ones is not said: that a field is hidden from somebody is not his to know. */
+/** The message does not name the fields, since the reader may not know of hidden ones. */
 const droppedWarnings = (dropped: Readonly<Record<string, number>>): Warning[] =>
   Object.entries(dropped)
     .filter(([, count]) => count > 0)
     .map(([list, count]) =>
       warn('COLUMNS_LEFT_OUT', {
-        message: `${list}: ${count === 1 ? 'one field is' : `${count} fields are`} not there or not visible to the reader, and left out.`,
+        message: `${list}: ${count === 1 ? 'one field is' : `${count} fields are`} missing or not visible to the reader, and left out.`,
       }),
     );
 
 const MAX_NAME = 500;
 
-/** The name under which a view comes to a successor: it says whose it was, and is one that he does not have yet. */
+/**
+ * The name of a view handed over to a successor: it contains the former owner's name, and is unique among the
+ * successor's views.
+ */
 export function handedName(name: string, memberName: string, taken: ReadonlySet<string>): string {
   for (let n = 1; ; n++) {
     const suffix = ` (from ${memberName})${n === 1 ? '' : ` ${n}`}`;
