@@ -7,31 +7,28 @@ export interface ReadAmount extends Span {
   /** In major units, as plain decimal text. */
   readonly value: string;
   /**
-   * ISO 4217, where the document says it beside the amount; `surely` when by a word or code and not by a sign that
-   * several have.
+   * The ISO 4217 code, if stated next to the amount; `surely` when stated by a word or code instead of a symbol shared
+   * by several currencies.
    */
   readonly currency: { readonly code: string; readonly surely: boolean } | undefined;
-  /** The same amount in words beside the digits, or instead of them. */
+  /** The same amount in words, given in addition to or instead of the digits. */
   readonly inWords: string | undefined;
-  /** A number with nothing beside it that says money: no currency, no thousands, no decimals. */
+  /** A number without a currency, thousands separators or decimals, which may not be an amount. */
   readonly isBare: boolean;
 }
 
-/** What a column or a label says of the amounts under it: `(万元)`, `(USD)`. */
+/** The unit and currency that a column or label states for its amounts: `(万元)`, `(USD)`. */
 export interface AmountHint {
   readonly unit?: number;
   readonly currency?: string;
 }
 
-/**
- * Between a label and its amount stand at most so many units of text: names of currencies, `in words`, `the sum of`.
- */
+/** The largest number of text parts between a label and its amount: currency names, `in words`, `the sum of`. */
 const LEAD_STEPS = 8;
 
 /**
- * Reads an amount of money that begins at `at`, after what may stand before its digits:
- * `人民币（大写）壹佰万元整（小写：¥1,000,000.00）`,
- * `USD 1.2 million`, `120万元`. `undefined` where none stands: a percentage, a date, a count of months are no amounts.
+ * Reads an amount of money at `at`, including text before its digits: `人民币（大写）壹佰万元整（小写：¥1,000,000.00）`, `USD 1.2
+ * million`, `120万元`. `undefined` when there is none; percentages, dates and numbers of months are not amounts.
  */
 export function readAmount(document: Document, at: number, hint: AmountHint = {}): ReadAmount | undefined {
   const { plain } = document;
@@ -87,7 +84,7 @@ export function readAmount(document: Document, at: number, hint: AmountHint = {}
   };
 }
 
-/** The amounts that begin in a stretch, where a currency or a group of thousands says that they are some. */
+/** The amounts that begin in a span and have a currency. */
 export function findAmounts(
   document: Document,
   { from, to, limit = 8 }: { readonly from: number; readonly to: number; readonly limit?: number },
@@ -107,7 +104,7 @@ export function findAmounts(
 
 const STARTS = /[0-9a-z¥$€£人美欧港日英大小壹贰叁肆伍陆柒捌玖拾]/;
 
-/** The currency that a code, sign or word names. */
+/** The currency of a code, symbol or word. */
 export function currencyOf(
   word: string,
   { isChinese, plain }: Pick<Document, 'isChinese' | 'plain'>,
@@ -234,7 +231,7 @@ function surer(one: ReadAmount['currency'], other: ReadAmount['currency']): Read
 
 interface Digits extends Span {
   readonly value: string;
-  /** Parted in thousands. */
+  /** Whether the digits have thousands separators. */
   readonly hasGroups: boolean;
 }
 
@@ -248,7 +245,7 @@ function readDigits(plain: string, at: number): Digits | undefined {
   const text = grouped?.[0] ?? exec(PLAIN_DIGITS, plain, at)?.[0];
   if (text === undefined) return undefined;
   const end = at + text.length;
-  // What goes on is a number of another kind: a date, a code, a share.
+  // Digits that continue are part of a date, a code or a fraction.
   if (/^(?:[.,]?\d|[a-z]{1,2}\d|[-/]\d)/.test(plain.slice(end, end + 4))) return undefined;
   const european = grouped && /,\d{2}$/.test(text);
   const value = european ? text.replaceAll(/[. ]/g, '').replace(',', '.') : text.replaceAll(/[,' ]/g, '');
@@ -257,7 +254,7 @@ function readDigits(plain: string, at: number): Digits | undefined {
 
 interface Tail {
   readonly end: number;
-  /** How many decimal places the unit moves the point. */
+  /** The power of ten of the unit. */
   readonly unit: number | undefined;
   readonly currency: ReadAmount['currency'];
 }
@@ -276,7 +273,7 @@ const SCALES: Readonly<Record<string, number>> = {
   k: 3,
 };
 const YUAN = new RegExp(`[ _]{0,8}(?:(${WORDS}|${CODES})(?![a-z])|([元圆])(?:人民币)?) {0,4}[整正]?`, 'y');
-/** What follows numbers that are no money. */
+/** Text after numbers that are not amounts. */
 const NO_MONEY =
   / {0,4}(?:%|‰|per ?cent|(?:\([\w -]{1,20}\) ?)?(?:months?|days?|years?|weeks?|hours?|units?|sets?|pcs|pieces|instal?ments?)(?![a-z])|个|[年月日天周台套辆件期次份号条项](?!元))|[a-z]{0,2}\d/y;
 
@@ -295,7 +292,7 @@ function tailOf(document: Document, at: number): Tail | 'no amount' {
   };
 }
 
-/** 12.5 with the point moved four places is 125000. */
+/** Multiplies by a power of ten: 12.5 shifted by 4 is 125000. */
 export function shifted(value: string, places: number): string | undefined {
   const [whole = '', fraction = ''] = value.split('.');
   const digits = whole + fraction.padEnd(places, '0').slice(0, places);
@@ -304,7 +301,7 @@ export function shifted(value: string, places: number): string | undefined {
   return /^\d{1,18}(\.\d+)?$/.test(moved) ? moved : undefined;
 }
 
-/** An amount in words: capital numerals with their 元, or an English number of some length. */
+/** An amount in words: Chinese numerals with 元, or an English number above a minimal length. */
 function inWords(plain: string, at: number): { value: string; end: number } | undefined {
   if (/[〇零一二三四五六七八九两壹贰叁肆伍陆柒捌玖拾十]/.test(plain[at] ?? '')) {
     const read = readChineseNumber(plain, at, { money: true });
@@ -328,7 +325,7 @@ const AFTER = new RegExp(
   'y',
 );
 
-/** The words that repeat an amount after its digits. */
+/** The amount in words after the digits. */
 function wordsAfter(plain: string, at: number): { value: string; end: number } | undefined {
   const lead = exec(AFTER, plain, at);
   if (!lead || lead[0].trim() === '') return undefined;
@@ -336,7 +333,7 @@ function wordsAfter(plain: string, at: number): { value: string; end: number } |
   return read && { value: read.value, end: read.end };
 }
 
-/** 元 in words is the Chinese currency where nothing else is said. */
+/** An amount in words with 元 is in CNY unless another currency is stated. */
 const wordCurrency = (document: Document, { end }: { end: number }): ReadAmount['currency'] =>
   /[元圆整正分]/.test(document.plain.slice(end - 2, end)) ? { code: 'CNY', surely: true } : undefined;
 

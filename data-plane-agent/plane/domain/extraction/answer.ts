@@ -13,13 +13,12 @@ export interface RunParts {
   readonly row: ExtractionRunRow;
   readonly fieldReviews: ReadonlyMap<string, FieldReviewRow>;
   readonly reviews: readonly ReviewRow[];
-  /** The custom fields that the reader sees. */
+  /** The custom fields that the reader may see. */
   readonly customFields: ReadonlySet<string>;
 }
 
 /**
- * A run as one reader may see it: account numbers in full only for those who see them elsewhere. `warnings` are those
- * of this answer alone.
+ * A run for one reader: account numbers are masked without `sensitive_data`. `warnings` are those of this answer only.
  */
 export function runAnswer(
   { row, fieldReviews, reviews, customFields }: RunParts,
@@ -92,7 +91,7 @@ function fieldAnswer(fieldKey: string, { found, review, label, customFields }: F
       location,
     })),
     reviewStatus: review?.status ?? 'pending',
-    overrideValue: fieldKey === 'dynamicFields' ? seenValues(override, customFields) : override,
+    overrideValue: fieldKey === 'dynamicFields' ? visibleValues(override, customFields) : override,
     reviewedBy: review?.reviewedBy ?? null,
     reviewedAt: review ? iso(review.reviewedAt) : null,
     warnings: (found?.doubts ?? []).map((code) => warn(code, {})),
@@ -116,7 +115,7 @@ const maskedField = (field: ExtractionRunField): ExtractionRunField => ({
 
 const maskedValue = (value: unknown): unknown => (typeof value === 'string' ? masked(value) : value);
 
-/** Payment lines that a review put in, with their account numbers masked. */
+/** Payment lines entered in a review, with masked account numbers. */
 const maskedLines = (lines: unknown): unknown =>
   Array.isArray(lines)
     ? (lines as readonly object[]).map((line) =>
@@ -126,8 +125,8 @@ const maskedLines = (lines: unknown): unknown =>
       )
     : lines;
 
-/** Custom values that somebody else put in: those that this reader may see. */
-const seenValues = (values: unknown, customFields: ReadonlySet<string>): unknown =>
+/** Custom values entered in a review, limited to those that this reader may see. */
+const visibleValues = (values: unknown, customFields: ReadonlySet<string>): unknown =>
   typeof values === 'object' && values !== null
     ? Object.fromEntries(Object.entries(values).filter(([id]) => customFields.has(id)))
     : values;
@@ -150,7 +149,7 @@ const LINE: Readonly<Record<string, Labels>> = Object.fromEntries(
   LINE_COLUMNS.map(({ field, labels }) => [field, labels]),
 );
 
-/** What people call the field, in the tenant's language: of lines and terms with their number, from 1. */
+/** The field's label in the tenant's language; for lines and terms with their number, from 1. */
 function labelOf(key: string, locale: 'en' | 'zh'): string {
   const place = placeOf(key);
   if (!place) return key;

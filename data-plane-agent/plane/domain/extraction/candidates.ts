@@ -3,31 +3,28 @@ import type { WarningCode } from '../../../base/warnings.js';
 import type { ReadAmount } from './amounts.js';
 import { pageAt, rawText, type Document, type Span } from './document.js';
 
-/** A reading of one field: what a rule took the words at a place to say. */
+/** A candidate value of one field, read by a rule at a place in the document. */
 export interface Candidate extends Span {
   readonly value: unknown;
   /** From 0 to 1. */
   readonly confidence: number;
-  /** Codes of what makes the reading doubtful in itself. */
+  /** Codes of the reasons to doubt this reading. */
   readonly doubts: readonly WarningCode[];
-  /** Of an amount, what the words beside its digits say. */
+  /** For amounts: the amount in words next to the digits. */
   readonly inWords?: string | undefined;
 }
 
-/** What was read, field by field; each field's readings by confidence, those of the same value as one. */
+/** The candidate values by field, ordered by confidence. Equal values are merged. */
 export class Readings {
   private readonly byKey = new Map<string, Candidate[]>();
 
-  /**
-   * `recognition`: how sure the signs of each page are, from 0 to 1; of a page that was not recognised from a picture
-   * nothing.
-   */
+  /** `recognition`: the OCR confidence of each page, from 0 to 1; `undefined` for pages that are not images. */
   constructor(
     private readonly document: Document,
     private readonly recognition: readonly (number | undefined)[] = [],
   ) {}
 
-  /** A field is no surer than the signs that it is read from: both have to be right. */
+  /** The confidence of a reading is limited by that of the recognition of its page. */
   private certaintyAt(at: number): number {
     return this.recognition[pageAt(this.document, at) - 1] ?? 1;
   }
@@ -41,14 +38,14 @@ export class Readings {
       start,
       end,
       value,
-      confidence: Math.min(confidence, SUREST) * this.certaintyAt(start),
+      confidence: Math.min(confidence, MAX_CONFIDENCE) * this.certaintyAt(start),
       doubts,
       inWords,
     };
     if (same < 0) known.push(fresh);
     else {
       const other = known[same] ?? fresh;
-      // Said twice is surer than said once; where it stands is where it is said best.
+      // A repeated value is more likely; the location is that of the best reading.
       const better = fresh.confidence > other.confidence ? fresh : other;
       known[same] = {
         ...better,
@@ -58,7 +55,7 @@ export class Readings {
     }
   }
 
-  /** An amount, and the currency that stands with it. */
+  /** Adds an amount, and the currency stated with it. */
   addAmount(
     key: string,
     amount: ReadAmount,
@@ -79,7 +76,7 @@ export class Readings {
     return [...this.byKey.keys()];
   }
 
-  /** The readings of a field, the surest first; of two as sure, the one that stands first. */
+  /** The readings of a field by confidence, then by position. */
   of(key: string): Candidate[] {
     return (this.byKey.get(key) ?? []).toSorted((a, b) => b.confidence - a.confidence || a.start - b.start);
   }
@@ -88,19 +85,22 @@ export class Readings {
     return this.of(key)[0];
   }
 
-  /** A check spoke for the best reading. */
+  /** Raises the confidence of the best reading after a successful check. */
   strengthen(key: string, by: number): void {
     const best = this.best(key);
     const list = this.byKey.get(key);
     if (best && list) list[list.indexOf(best)] = { ...best, confidence: this.bounded(best, by) };
   }
 
-  /** What speaks for a reading makes the words surer, and the signs no surer than they are. */
+  /** Raises a confidence, limited by that of the recognition. */
   private bounded({ start, confidence }: Candidate, by: number): number {
-    return Math.min(SUREST * this.certaintyAt(start), confidence + by);
+    return Math.min(MAX_CONFIDENCE * this.certaintyAt(start), confidence + by);
   }
 
-  /** Only these fields, where their best reading is as sure as `from`; none stays surer than `most`. */
+  /**
+   * Keeps only these fields, if their best reading has at least the confidence `from`, and limits all confidences to
+   * `most`.
+   */
   keep(
     keys: ReadonlySet<string>,
     { doubt, from, most }: { readonly doubt: WarningCode; readonly from: number; readonly most: number },
@@ -119,7 +119,7 @@ export class Readings {
     }
   }
 
-  /** The only account that a document names is the payee's. */
+  /** Removes a doubt from the only reading of a field: the only account in a document is the payee's. */
   clear(key: string, doubt: WarningCode, confidence: number): void {
     const readings = this.byKey.get(key) ?? [];
     const [only] = readings;
@@ -133,11 +133,11 @@ export class Readings {
       ]);
   }
 
-  /** A check spoke against what was read of a field: all of it, so that their order stays. */
+  /** Lowers the confidence of all readings of a field after a failed check, keeping their order. */
   weaken(key: string, by: number, doubt: WarningCode): void {
     const weaker = (this.byKey.get(key) ?? []).map((reading) => ({
       ...reading,
-      confidence: Math.max(LEAST, reading.confidence - by),
+      confidence: Math.max(MIN_CONFIDENCE, reading.confidence - by),
       doubts: [...reading.doubts, doubt],
     }));
     this.byKey.set(key, weaker);
@@ -148,13 +148,13 @@ export class Readings {
   }
 }
 
-const SUREST = 0.99;
-const LEAST = 0.05;
+const MAX_CONFIDENCE = 0.99;
+const MIN_CONFIDENCE = 0.05;
 const REPEATED = 0.02;
 
 const isSame = (a: unknown, b: unknown): boolean =>
-  a === b || (typeof a === 'string' && typeof b === 'string' && squeezed(a) === squeezed(b));
-const squeezed = (text: string): string =>
+  a === b || (typeof a === 'string' && typeof b === 'string' && comparable(a) === comparable(b));
+const comparable = (text: string): string =>
   normalCut(text, { max: 10_000, form: 'NFKC' })
     .toLowerCase()
     .replaceAll(/[\s.,]+/g, '');

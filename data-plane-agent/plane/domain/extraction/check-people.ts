@@ -2,12 +2,12 @@ import { fail } from '../../../base/failures.js';
 import type { People } from '../../contract/records/people.js';
 import type { ContractRow } from '../../tables/contracts.js';
 
-/** The fields that name a member or a subject company. */
+/** The fields that refer to a member or a subject company. */
 export const NAMING = ['subjectId', 'ownerId', 'ownerSuperiorId'] as const;
 
 /**
- * Refuses who is no active member, and a subject company out of the caller's scope, unless the contract has them
- * already. `path` begins their names.
+ * Refuses references to inactive or unknown members, and to subject companies outside the caller's scope, unless the
+ * contract already has them. `path` maps a field to its path in the request.
  */
 export function checkPeople(
   changes: Readonly<Record<string, unknown>>,

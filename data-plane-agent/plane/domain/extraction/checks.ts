@@ -5,8 +5,8 @@ import type { Readings } from './candidates.js';
 const FOR = 0.03;
 
 /**
- * Holds what was read of one thing against what was read of another. What agrees is surer, what does not is told and
- * less sure.
+ * Compares readings of related fields: agreement raises their confidence, and a contradiction lowers it and adds a
+ * warning.
  */
 export function crossCheck(readings: Readings, currency: string): GivenWarning[] {
   return [
@@ -17,7 +17,7 @@ export function crossCheck(readings: Readings, currency: string): GivenWarning[]
   ];
 }
 
-/** Numerals in capitals are written to be held against the digits. */
+/** Compares amounts in words with those in digits. */
 function amountsInWords(readings: Readings): GivenWarning[] {
   const warnings: GivenWarning[] = [];
   for (const key of ['totalAmount', 'deposit', 'periodicRent', 'unitPrice']) {
@@ -51,7 +51,7 @@ function totals(readings: Readings, currency: string): GivenWarning[] {
     readings.best('unitPrice'),
     readings.best('totalAmount'),
   ];
-  // Of several items none is the contract's: their product says nothing.
+  // With several items, quantity × price of one of them cannot be compared with the total.
   if (
     !quantity ||
     !price ||
@@ -100,7 +100,7 @@ function instalments(readings: Readings, currency: string): GivenWarning[] {
   const [stated = 0, ...parts] = minors as number[];
   const sum = parts.reduce((all, part) => all + part, 0);
   const agree = sum === stated;
-  // That shares of the total add up to it says nothing for it.
+  // Amounts computed from shares always add up to the total, so they confirm nothing.
   for (const key of keys)
     if (!agree || !readings.best(key)?.doubts.includes('FROM_SHARE'))
       judge(readings, key, agree ? undefined : { by: 0.1, doubt: 'INSTALMENTS_MISMATCH' });

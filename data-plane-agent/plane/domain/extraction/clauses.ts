@@ -1,7 +1,7 @@
 import type { TermInput } from '../../contract/records/contracts.js';
 import type { Readings } from './candidates.js';
 import { findDay } from './dates.js';
-import type { Announced } from './labels.js';
+import type { LabelKind } from './labels.js';
 import { firstHitFrom, type Labelled } from './values.js';
 import { rawLines, rawText, trimmed, type Document, type Span } from './document.js';
 
@@ -17,8 +17,8 @@ const KINDS: readonly (readonly [kind: TermInput['kind'], words: RegExp])[] = [
 ];
 
 /**
- * How headings are numbered; where a document uses several, the first of these parts its clauses, and the others stand
- * inside them.
+ * The numbering styles of headings. If a document uses several, the first one found separates its clauses, and the
+ * others are subheadings.
  */
 const NUMBERINGS = [
   '第[一二三四五六七八九十百\\d]{1,4}条',
@@ -32,10 +32,7 @@ const HEADINGS = NUMBERINGS.map(
 const MAX_TERMS = 40;
 const MAX_CLAUSE = 4_000;
 
-/**
- * Clauses under a heading that says what they are about: delivery, installation, deposit, payment, what happens at the
- * end.
- */
+/** Reads clauses whose heading states their subject: delivery, installation, deposit, payment, expiry. */
 export function readClauses(document: Labelled, readings: Readings): void {
   const headings = headingsOf(document);
   let n = 0;
@@ -64,10 +61,10 @@ export function readClauses(document: Labelled, readings: Readings): void {
 }
 
 /**
- * Where parties sign and banks are named, no clause goes on: account numbers are kept where they can be masked, and in
- * no text.
+ * Labels that end a clause: signatures and bank details. Account numbers must not be part of a text, where they could
+ * not be masked.
  */
-const OF_BLOCKS: ReadonlySet<Announced> = new Set([
+const OF_BLOCKS: ReadonlySet<LabelKind> = new Set([
   'party:A',
   'party:B',
   'party:giver',
@@ -81,18 +78,18 @@ function blockIn({ hits, plain }: Labelled, { start, end }: Span): number {
     const hit = hits[i];
     if (!hit || hit.start >= end) break;
     const isBlock =
-      hit.meanings.some(({ announced }) => OF_BLOCKS.has(announced)) ||
+      hit.meanings.some(({ kind }) => OF_BLOCKS.has(kind)) ||
       /^(?:beneficiary|payee|account name|户名|收款单位|收款人|signed by|signature)$/.test(
         plain.slice(hit.start, hit.end),
       );
-    if (isBlock && hit.leads && (hit.parting === 'colon' || hit.parting === 'line')) return hit.start;
+    if (isBlock && hit.leads && (hit.separation === 'colon' || hit.separation === 'line')) return hit.start;
   }
   return end;
 }
 
 interface Heading {
   readonly title: Span;
-  /** Where its line begins. */
+  /** The start of its line. */
   readonly lineAt: number;
   readonly bodyAt: number;
 }

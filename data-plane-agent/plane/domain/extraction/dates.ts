@@ -5,19 +5,16 @@ export interface ReadDay {
   readonly day: Day;
   readonly start: number;
   readonly end: number;
-  /** Day and month could also be the other way round (03/04/2026). */
+  /** The date with day and month exchanged, when both orders are valid (03/04/2026). */
   readonly other: Day | undefined;
 }
 
-/**
- * Reads a day of the calendar that begins at `at`, in any of the ways in which contracts write one. A day that does not
- * exist is none.
- */
+/** Reads a date at `at` in any common notation. Dates that do not exist are not read. */
 export function readDay(plain: string, at: number): ReadDay | undefined {
   return numbered(plain, at) ?? chinese(plain, at) ?? english(plain, at) ?? slashed(plain, at);
 }
 
-/** The first day that begins in the stretch. */
+/** The first date that begins in the span. */
 export function findDay(plain: string, from: number, to: number): ReadDay | undefined {
   for (let at = from; at < to; at++) {
     if (
@@ -83,7 +80,7 @@ function english(plain: string, at: number): ReadDay | undefined {
   return undefined;
 }
 
-/** 15/03/2026 and 03/15/2026; 03/04/2026 is both. */
+/** 15/03/2026 and 03/15/2026; 03/04/2026 is ambiguous. */
 function slashed(plain: string, at: number): ReadDay | undefined {
   const match = exec(/(\d{1,2})([/.-])(\d{1,2})\2((?:19|20)\d{2})(?!\d)/y, plain, at);
   if (!match) return undefined;
@@ -91,7 +88,7 @@ function slashed(plain: string, at: number): ReadDay | undefined {
   const dayFirst = dayOf({ year: match[4], month: match[3], day: match[1] }, span);
   const monthFirst = dayOf({ year: match[4], month: match[1], day: match[3] }, span);
   if (!dayFirst || !monthFirst) return dayFirst ?? monthFirst;
-  // Points part days the European way.
+  // Dates with points have the European order.
   return dayFirst.day === monthFirst.day || match[2] === '.' ? dayFirst : { ...dayFirst, other: monthFirst.day };
 }
 

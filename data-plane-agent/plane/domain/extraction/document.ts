@@ -1,30 +1,30 @@
 import { asName } from '../../../base/names.js';
 import { normalCut } from '../../../base/text.js';
 
-/** A stretch of the document, in UTF-16 units of the text as it was sent; `end` is exclusive. */
+/** A range of the document in UTF-16 units of the sent text; `end` is exclusive. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * A text to read. `plain` is as long as `text`, unit by unit, so that a place in one is the same place in the other:
- * full-width signs are narrow there, Latin letters small, and the traditional characters that labels are written with
- * simplified. Pages are parted by form feeds.
+ * A text to read. `plain` is a normalized form with the same length as `text`, so that positions are equal in both:
+ * full-width characters become half-width, Latin letters lower case, and traditional characters common in labels
+ * simplified. Pages are separated by form feeds.
  */
 export interface Document {
   readonly text: string;
   readonly plain: string;
-  /** Where each line begins, and after the last one the end of the text. */
+  /** The start of each line, followed by the end of the text. */
   readonly lineStarts: readonly number[];
   readonly pageStarts: readonly number[];
-  /** The lines in which something stands, without their breaks, up to a number that no contract has. */
+  /** The lines that are not blank, without line breaks, up to `MAX_LINES`. */
   readonly lines: readonly Line[];
-  /** Chinese characters stand in it: `元` and `¥` are then the Chinese currency. */
+  /** Whether the text contains Chinese characters; `元` and `¥` are then Chinese currency. */
   readonly isChinese: boolean;
 }
 
-/** A line, and its number from 0. */
+/** A line with its number, from 0. */
 export interface Line extends Span {
   readonly number: number;
 }
@@ -59,19 +59,19 @@ export function documentOf(text: string): Document {
   return { text, plain, lineStarts, pageStarts, lines, isChinese: chinese >= 2 };
 }
 
-/** The number of the line, from 0, in which the place is. */
+/** The number of the line that contains the position, from 0. */
 export const lineAt = ({ lineStarts }: Document, at: number): number => lastAtMost(lineStarts, at);
 
-/** The number of the page, from 1. */
+/** The number of the page that contains the position, from 1. */
 export const pageAt = ({ pageStarts }: Document, at: number): number => lastAtMost(pageStarts, at) + 1;
 
-/** The line's stretch without its break. */
+/** The span of a line without its line break. */
 export const lineSpan = ({ lineStarts }: Document, line: number): Span => ({
   start: lineStarts[line] ?? 0,
   end: (lineStarts[line + 1] ?? 1) - 1,
 });
 
-/** What stands there, as one line of clean text of at most `max` characters. */
+/** The text of a span as one clean line of at most `max` characters. */
 export const rawText = ({ text }: Document, { start, end }: Span, max = 500): string => {
   const clean = normalCut(
     text
@@ -84,7 +84,7 @@ export const rawText = ({ text }: Document, { start, end }: Span, max = 500): st
   return [...asName(clean)].slice(0, max).join('');
 };
 
-/** The same with its line breaks. */
+/** The text of a span with its line breaks. */
 export const rawLines = ({ text }: Document, { start, end }: Span, max: number): string => {
   const clean = normalCut(
     text
@@ -99,7 +99,7 @@ export const rawLines = ({ text }: Document, { start, end }: Span, max: number):
   return [...clean].slice(0, max).join('');
 };
 
-/** The stretch without blanks, and without lines to write on, at either end. */
+/** The span without blanks and underscores at both ends. */
 export function trimmed({ plain }: Pick<Document, 'plain'>, { start, end }: Span): Span {
   let from = start;
   let to = end;
@@ -156,8 +156,7 @@ function plainTable(): Uint16Array {
   set('。．', '。.');
   set('～〜', '~');
   set('＿', '_');
-  // Traditional characters of labels, numerals and dates.
-  // A variant that forms have as often.
+  // Traditional characters used in labels, numerals and dates, and a common variant.
   set('帐', '账');
   set(
     '約號編幣帳賬戶銀開戶總價額數單稱規設備產貨賣買賃貸貳參陸萬億圓簽訂時間標質檔項種類開電話傳間應為與雙費車輛臺臺稅繳納運輸調試驗證應週結結給憑據廠壹條',

@@ -14,38 +14,34 @@ import { addPayments, readSchedule } from './plan.js';
 import { readRunningText } from './running-text.js';
 import { readStages } from './stages.js';
 import { tablesOf } from './tables.js';
-import { keepOfOtherPaper, otherPaper, readTitle } from './titles.js';
+import { keepOfOtherDocument, otherDocument, readTitle } from './titles.js';
 
-/** Moves when the rules read another value from the same text. */
+/** The version must be increased when the rules read different values from the same text. */
 export const ENGINE = { name: 'rules', version: '2' } as const;
 
 export interface Extraction {
   readonly fields: readonly ExtractedField[];
   readonly missingFields: readonly string[];
   readonly warnings: readonly GivenWarning[];
-  /** The mean over the fields that were found; 0 when none was. */
+  /** The mean over all found fields; 0 without any. */
   readonly overallConfidence: number;
 }
 
 export interface Context {
-  /** Of amounts that name none. */
+  /** The currency of amounts without one. */
   readonly currencyCode: string;
-  /**
-   * The pages of the text in their order: of those that were recognised from pictures, how sure the recognition is,
-   * from 0 to 1.
-   */
+  /** The pages of the text in order, with the OCR confidence of scanned pages from 0 to 1. */
   readonly pages?: readonly { readonly confidence?: number }[];
 }
 
 const MAX_CANDIDATES = 3;
-/** Two readings this near to each other are as likely. */
+/** Readings whose confidences differ by less are considered equally likely. */
 const TIE = 0.04;
 
 /**
- * Reads a contract from its text, by rules and in time that grows with its length alone. Everything that is answered
- * stands in the text, at the place that is named with it: nothing is made up, and what the text says of how it should
- * be read is text like any other. Pages are parted by form feeds. It goes in steps of a few milliseconds, so that
- * whoever drives it can do other things in between.
+ * Reads a contract from its text by rules, in linear time. Every value is taken from the text, and returned with its
+ * position; instructions within the text have no effect. Pages are separated by form feeds. The generator yields every
+ * few milliseconds, so that the caller can yield to the event loop.
  */
 export function* extraction(text: string, { currencyCode, pages = [] }: Context): Generator<undefined, Extraction> {
   const plain = documentOf(text);
@@ -76,9 +72,11 @@ export function* extraction(text: string, { currencyCode, pages = [] }: Context)
   const schedule = tables.flatMap((table) => readSchedule(document, table));
   const stages = schedule.length > 0 ? { payments: schedule, warnings: [] } : yield* readStages(document);
   addPayments(stages.payments, readings, total && { value: Number(total.value), currency });
-  const paper = otherPaper(document);
+  const other = otherDocument(document);
   const warnings =
-    paper === undefined ? [...stages.warnings, ...crossCheck(readings, currency)] : [keepOfOtherPaper(paper, readings)];
+    other === undefined
+      ? [...stages.warnings, ...crossCheck(readings, currency)]
+      : [keepOfOtherDocument(other, readings)];
   doubtTies(readings);
 
   const fields = readings
@@ -95,7 +93,7 @@ export function* extraction(text: string, { currencyCode, pages = [] }: Context)
   return { fields, missingFields: missingOf(fields), warnings, overallConfidence: rounded(overall) };
 }
 
-/** The same at one go. */
+/** Extracts without pauses. */
 export function extract(text: string, context: Context): Extraction {
   const steps = extraction(text, context);
   for (;;) {
@@ -104,7 +102,7 @@ export function extract(text: string, context: Context): Extraction {
   }
 }
 
-/** Of two readings that are as likely neither is sure. */
+/** Lowers the confidence of fields with two equally likely readings. */
 function doubtTies(readings: Readings): void {
   for (const key of readings.keys()) {
     const [first, second] = readings.of(key);
@@ -129,7 +127,7 @@ const candidateOf = (document: Document, { value, confidence, start, end }: Cand
 
 const rounded = (confidence: number): number => Math.round(confidence * 100) / 100;
 
-/** Every field of a contract of which nothing was found, lines and terms among them. */
+/** The fields of a contract for which nothing was found, including `payments` and `terms`. */
 function missingOf(fields: readonly ExtractedField[]): string[] {
   const found = new Set(fields.map(({ fieldKey }) => placeOf(fieldKey)?.list ?? fieldKey));
   return CONTRACT_FIELDS.filter((name) => !found.has(name));

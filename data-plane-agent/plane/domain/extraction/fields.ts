@@ -2,8 +2,8 @@ import { currencyOf, findAmounts, readAmount } from './amounts.js';
 import type { Readings } from './candidates.js';
 import { findDay } from './dates.js';
 import { lineAt, lineSpan, rawText, trimmed, type Span } from './document.js';
-import type { LabelHit, Parting } from './label-hits.js';
-import type { Announced } from './labels.js';
+import type { LabelHit, Separation } from './label-hits.js';
+import type { LabelKind } from './labels.js';
 import { meansIn } from './means.js';
 import { sideAt, type Roles } from './parties.js';
 import { readSpan } from './periods.js';
@@ -24,8 +24,8 @@ import {
 } from './values.js';
 import { NO_THING } from './words/goods.js';
 
-/** How sure a value is by what parts it from its label. */
-const BY_PARTING: Readonly<Record<Parting, number>> = {
+/** The confidence of a value by the separator between it and its label. */
+const BY_SEPARATION: Readonly<Record<Separation, number>> = {
   colon: 0.96,
   cell: 0.95,
   verb: 0.88,
@@ -33,23 +33,23 @@ const BY_PARTING: Readonly<Record<Parting, number>> = {
   line: 0.84,
   none: 0.8,
 };
-/** Readings of one field that are looked at. */
-const MOST = 60;
+/** The largest number of labels of one kind that are read. */
+const MAX_READ = 60;
 
 interface Passage {
   readonly document: Labelled;
   readonly hit: LabelHit;
-  /** Where the value begins. */
+  /** The start of the value. */
   readonly at: number;
   readonly confidence: number;
   readonly readings: Readings;
   readonly roles: Roles;
 }
 
-/** Labels between two pauses. */
+/** Labels between two yields. */
 const STEP = 500;
 
-/** Reads what stands behind labels outside of tables. Yields where it may pause. */
+/** Reads the values after labels outside of tables. Yields between steps. */
 export function* readFields(
   document: Labelled,
   {
@@ -58,28 +58,28 @@ export function* readFields(
     readings,
   }: { readonly tables: readonly Table[]; readonly roles: Roles; readonly readings: Readings },
 ): Generator<undefined, void> {
-  const looked = new Map<Announced, number>();
+  const looked = new Map<LabelKind, number>();
   for (const [i, hit] of document.hits.entries()) {
     if (i % STEP === STEP - 1) yield;
     if (tables.some(({ start, end }) => hit.start >= start && hit.start < end)) continue;
-    for (const { announced, weight } of hit.meanings) {
-      const read = READERS[announced];
-      const count = looked.get(announced) ?? 0;
+    for (const { kind, weight } of hit.meanings) {
+      const read = READERS[kind];
+      const count = looked.get(kind) ?? 0;
       if (
         !read ||
-        count >= MOST ||
-        (weight < 1 && !hit.leads && hit.parting !== 'colon' && !MONEY.has(announced) && !isNumbered(document, hit))
+        count >= MAX_READ ||
+        (weight < 1 && !hit.leads && hit.separation !== 'colon' && !MONEY.has(kind) && !isNumbered(document, hit))
       )
         continue;
-      const under = hit.parting === 'line' ? lineBelow(document, hit) : hit.valueAt;
+      const under = hit.separation === 'line' ? lineBelow(document, hit) : hit.valueAt;
       const at = under === undefined ? undefined : pastBoxes(document, under);
       if (at === undefined) continue;
-      looked.set(announced, count + 1);
+      looked.set(kind, count + 1);
       read({
         document,
         hit,
         at,
-        confidence: BY_PARTING[hit.parting] * weight * (hit.leads || hit.parting !== 'colon' ? 1 : 0.97),
+        confidence: BY_SEPARATION[hit.separation] * weight * (hit.leads || hit.separation !== 'colon' ? 1 : 0.97),
         readings,
         roles,
       });
@@ -87,11 +87,11 @@ export function* readFields(
   }
 }
 
-/** `Account No. 12 345`: the label itself says that a number follows. */
+/** Whether the label implies a number: `Account No. 12 345`. */
 const isNumbered = ({ plain }: Labelled, { start, end }: LabelHit): boolean =>
   /(?:account|a\/c) (?:no|number)$|账号$|^iban$/.test(plain.slice(start, end));
 
-/** A value under its label, where the label stands alone and no other follows. */
+/** The start of a value below its label, when the label is alone on its line and no other label follows. */
 function lineBelow(document: Labelled, hit: LabelHit): number | undefined {
   if (!hit.leads) return undefined;
   const line = lineAt(document, hit.start);
@@ -104,33 +104,34 @@ function lineBelow(document: Labelled, hit: LabelHit): number | undefined {
   return undefined;
 }
 
-/** A date at the head of a contract is the day on which it was made. */
+/** A date in this first part of a contract is the date of signature. */
 const HEADER = 1_500;
 
-const MONEY: ReadonlySet<Announced> = new Set(['totalAmount', 'totalRent', 'periodicRent', 'deposit', 'unitPrice']);
-const isNear = ({ hit }: Passage): boolean => hit.parting !== 'none' && hit.parting !== 'verb';
+const MONEY: ReadonlySet<LabelKind> = new Set(['totalAmount', 'totalRent', 'periodicRent', 'deposit', 'unitPrice']);
+/** Whether the value is separated from its label as in a form, and not part of a sentence. */
+const isForm = ({ hit }: Passage): boolean => hit.separation !== 'none' && hit.separation !== 'verb';
 
-/** `Item` and `名称` head columns; in a cell they announce nothing by themselves. */
-const isHead = ({ hit, document }: Passage): boolean =>
-  hit.parting === 'cell' &&
+/** Whether the label is a column header (`Item`, `名称`), which in a cell has no value of its own. */
+const isColumnHead = ({ hit, document }: Passage): boolean =>
+  hit.separation === 'cell' &&
   /^(?:item|item description|description|名称|设备|货物|产品|标的)$/.test(document.plain.slice(hit.start, hit.end));
 
-const READERS: Partial<Readonly<Record<Announced, (place: Passage) => void>>> = {
+const READERS: Partial<Readonly<Record<LabelKind, (place: Passage) => void>>> = {
   contractNo: (place) =>
     addText(
       place,
       'contractNo',
-      isNear(place) || /no|号/.test(label(place)) ? readCode(place.document, place.at) : undefined,
+      isForm(place) || /no|号/.test(label(place)) ? readCode(place.document, place.at) : undefined,
     ),
-  archiveCode: (place) => addText(place, 'archiveCode', isNear(place) ? readCode(place.document, place.at) : undefined),
+  archiveCode: (place) => addText(place, 'archiveCode', isForm(place) ? readCode(place.document, place.at) : undefined),
   projectName: (place) =>
-    addText(place, 'projectName', isNear(place) ? readName(place.document, place.at, { commas: true }) : undefined),
+    addText(place, 'projectName', isForm(place) ? readName(place.document, place.at, { commas: true }) : undefined),
   equipmentName: (place) =>
     addWithCount(
       place,
       'equipmentName',
-      (isNear(place) && !isHead(place)) || (place.hit.parting === 'verb' && !isDuty(place))
-        ? thing(readName(place.document, place.at, { commas: PREMISES.test(label(place)) }))
+      (isForm(place) && !isColumnHead(place)) || (place.hit.separation === 'verb' && !isDuty(place))
+        ? itemName(readName(place.document, place.at, { commas: PREMISES.test(label(place)) }))
         : undefined,
     ),
   equipmentModel: (place) =>
@@ -139,14 +140,14 @@ const READERS: Partial<Readonly<Record<Announced, (place: Passage) => void>>> = 
       'equipmentModel',
       label(place) === 'type'
         ? undefined
-        : isNear(place) || place.hit.parting === 'verb'
-          ? thing(readName(place.document, place.at))
+        : isForm(place) || place.hit.separation === 'verb'
+          ? itemName(readName(place.document, place.at))
           : besides(place),
     ),
   paymentMethod: (place) =>
     addMethod(
       place,
-      isNear(place) || place.hit.parting === 'verb'
+      isForm(place) || place.hit.separation === 'verb'
         ? unnumbered(place, readSentence(place.document, place.at))
         : undefined,
     ),
@@ -154,7 +155,7 @@ const READERS: Partial<Readonly<Record<Announced, (place: Passage) => void>>> = 
     addText(
       place,
       'paymentCycle',
-      isNear(place) || place.hit.parting === 'verb'
+      isForm(place) || place.hit.separation === 'verb'
         ? unnumbered(place, readSentence(place.document, place.at, 120))
         : undefined,
     ),
@@ -162,14 +163,14 @@ const READERS: Partial<Readonly<Record<Announced, (place: Passage) => void>>> = 
     addText(
       place,
       'remark',
-      isNear(place) && place.hit.leads ? readSentence(place.document, place.at, 2_000) : undefined,
+      isForm(place) && place.hit.leads ? readSentence(place.document, place.at, 2_000) : undefined,
     ),
   payeeBank: (place) =>
-    payee(place, 'payeeBank', isNear(place) ? bankIn(readName(place.document, place.at, { commas: true })) : undefined),
+    payee(place, 'payeeBank', isForm(place) ? bankIn(readName(place.document, place.at, { commas: true })) : undefined),
   payeeAccount: (place) => payee(place, 'payeeAccount', readAccount(place.document, place.at)),
   quantity: readQuantity,
   unitPrice: (place) => addAmount(place, 'unitPrice'),
-  // In a lease the rent in all is the total; what the thing itself cost is not.
+  // In a lease, the total rent is the total amount, and not the price of the leased item.
   totalAmount: (place) =>
     addAmount(isLease(place) ? { ...place, confidence: place.confidence * 0.88 } : place, 'totalAmount'),
   totalRent: (place) => addAmount(place, 'totalAmount'),
@@ -181,7 +182,7 @@ const READERS: Partial<Readonly<Record<Announced, (place: Passage) => void>>> = 
   endDate: (place) => addDay(place, 'endDate'),
   term: ({ document, hit, at, confidence, readings }) =>
     readSpan(document, {
-      span: { start: hit.parting === 'line' ? at : hit.end, end: Math.min(cellEnd(document, at), at + 240) },
+      span: { start: hit.separation === 'line' ? at : hit.end, end: Math.min(cellEnd(document, at), at + 240) },
       confidence: confidence * 0.98,
       readings,
     }),
@@ -203,10 +204,10 @@ const READERS: Partial<Readonly<Record<Announced, (place: Passage) => void>>> = 
   },
 };
 
-/** An address has commas in it. */
+/** Addresses may contain commas. */
 const PREMISES = /premises|property|房屋|坐落/;
 
-/** `规格型号及数量：CX104-5 壹台` says both; the digits of a model are not those of a count, unless something parts them. */
+/** `规格型号及数量：CX104-5 壹台` contains both. Digits of a model are not a quantity unless a separator precedes them. */
 const COUNTED = {
   equipmentModel: /^(.*?\S)[\s,，;、×*]+(\S{1,6}[台套辆件个部架]|\d{1,4} ?(?:units?|sets?))$/i,
   equipmentName:
@@ -240,7 +241,7 @@ const isLease = ({ readings }: Passage): boolean => readings.best('type')?.value
 const label = ({ document, hit }: Passage): string => document.plain.slice(hit.start, hit.end);
 
 function addText({ readings, confidence }: Passage, key: string, text: ReadText | undefined): void {
-  // A text that goes on for long is more likely a clause than a value.
+  // A long text is more likely a clause than a value.
   if (text)
     readings.add(key, {
       ...text,
@@ -249,9 +250,9 @@ function addText({ readings, confidence }: Passage, key: string, text: ReadText 
 }
 
 /**
- * Under `付款方式` and `payment terms` often stands a plan: `T/T, 30% upon signing, 70% upon delivery`. Its parts are
- * payment lines; the method is the means that it names. The whole stays a reading, and the field's where no means is
- * named, but is not sure.
+ * A payment method (`付款方式`, `payment terms`) often contains a plan: `T/T, 30% upon signing, 70% upon delivery`. Its
+ * parts become payment lines, and the method is the means of payment in it. The whole text stays a candidate with low
+ * confidence.
  */
 function addMethod(place: Passage, text: ReadText | undefined): void {
   const { document, readings, confidence } = place;
@@ -262,26 +263,26 @@ function addMethod(place: Passage, text: ReadText | undefined): void {
   readings.add('paymentMethod', { ...text, confidence: Math.min(confidence, 0.55), doubts: ['A_PLAN'] });
 }
 
-/** What shall be, is what is to be done with the thing, and not its name. */
+/** `shall be` after the label describes an obligation and not the name. */
 const isDuty = ({ document, hit }: Passage): boolean =>
   /(?:shall|will) be/.test(document.plain.slice(hit.end, hit.valueAt));
 
-/** `塔式起重机，型号QTZ80`: after a comma, and a code. */
+/** A code after a comma: `塔式起重机，型号QTZ80`. */
 const besides = ({ document, hit, at }: Passage): ReadText | undefined =>
   /[,，、] ?$/.test(document.plain.slice(hit.start - 2, hit.start)) && at - hit.end <= 1
     ? readCode(document, at)
     : undefined;
 
-/** A thing is named, not described: what reads like a clause is none. */
-const thing = (text: ReadText | undefined): ReadText | undefined =>
+/** Rejects texts that are part of a clause and not a name. */
+const itemName = (text: ReadText | undefined): ReadText | undefined =>
   text && !NO_THING.test(text.value) ? text : undefined;
 
-/** Under the heading `付款方式` often stands a list of stages, and no method. */
+/** Rejects a list of stages, which often follows the heading `付款方式`. */
 const unnumbered = ({ hit, document }: Passage, text: ReadText | undefined): ReadText | undefined =>
   text &&
   !/^(?:如下|按(?:以下|下列)|as follows|the following|见)/i.test(text.value) &&
   !(
-    hit.parting === 'line' &&
+    hit.separation === 'line' &&
     /^[\s(]*(?:\d{1,2}|[一二三四五六七八九十])[).、]/.test(
       document.plain.slice(text.start - 4 < 0 ? 0 : lineSpan(document, lineAt(document, text.start)).start, text.end),
     )
@@ -289,15 +290,15 @@ const unnumbered = ({ hit, document }: Passage, text: ReadText | undefined): Rea
     ? text
     : undefined;
 
-/** `Bank details: IBAN DE89 …` names no bank. */
+/** Rejects texts without the name of a bank: `Bank details: IBAN DE89 …`. */
 const bankIn = (text: ReadText | undefined): ReadText | undefined =>
   text && !/^(?:iban|account|a\/c|bic|swift|sort code|\d)/i.test(text.value) ? text : undefined;
 
-/** Bank and account are the payee's: those of the side that pays are left aside. */
+/** Bank and account are those of the payee: those of the paying side are ignored. */
 function payee(place: Passage, key: 'payeeBank' | 'payeeAccount', text: ReadText | undefined): void {
   if (!text) return;
   const { document, hit, confidence, readings, roles } = place;
-  const isPayees = hit.meanings.some(({ announced, weight }) => announced === key && weight === 1);
+  const isPayees = hit.meanings.some(({ kind, weight }) => kind === key && weight === 1);
   const side = isPayees ? 'giver' : sideAt(document, hit, roles);
   if (side === 'taker') return;
   readings.add(key, {
@@ -309,16 +310,16 @@ function payee(place: Passage, key: 'payeeBank' | 'payeeAccount', text: ReadText
 
 function readQuantity({ document, hit, at, confidence, readings }: Passage): void {
   const count = readCount(document, at);
-  if (!count || ((hit.parting === 'verb' || hit.parting === 'none') && !count.hasUnit)) return;
+  if (!count || ((hit.separation === 'verb' || hit.separation === 'none') && !count.hasUnit)) return;
   readings.add('quantity', { value: count.value, start: count.start, end: count.end, confidence });
 }
 
 function addAmount({ document, hit, at, confidence, readings }: Passage, key: string): void {
   const amount =
     readAmount(document, at, hintOf(document, hit.aside)) ??
-    (hit.parting === 'none'
+    (hit.separation === 'none'
       ? amountLater(document, hit)
-      : hit.parting === 'verb'
+      : hit.separation === 'verb'
         ? findAmounts(document, {
             from: at,
             to: Math.min(lineSpan(document, lineAt(document, at)).end, at + 32),
@@ -326,10 +327,10 @@ function addAmount({ document, hit, at, confidence, readings }: Passage, key: st
           })[0]
         : undefined);
   if (!amount) return;
-  // In a sentence a number alone may be of anything.
-  if (amount.isBare && (hit.parting === 'verb' || hit.parting === 'none' || hit.parting === 'line')) return;
+  // Within a sentence, a number without a currency may not be an amount.
+  if (amount.isBare && (hit.separation === 'verb' || hit.separation === 'none' || hit.separation === 'line')) return;
   const isExclusive = /不含|未税|excl|net of/.test(hit.aside);
-  // The rent of one is not what is paid for all.
+  // The rent per unit is not the rent for all units.
   const isOfOne =
     key === 'periodicRent' &&
     /(?:每台|单台|per unit)[^。;\n]{0,3}$/.test(document.plain.slice(Math.max(0, hit.start - 14), hit.start));
@@ -337,21 +338,21 @@ function addAmount({ document, hit, at, confidence, readings }: Passage, key: st
     (isOfOne ? 0.8 : 1) *
     (amount.isBare ? 0.9 : 1) *
     (isExclusive ? 0.75 : 1) *
-    (amount.currency && hit.parting === 'none' ? 1.1 : 1);
+    (amount.currency && hit.separation === 'none' ? 1.1 : 1);
   readings.addAmount(key, amount, { confidence: confidence * sure });
 }
 
-/** `租金：每月人民币叁仟元整`: for how long it is paid stands before how much. */
+/** Skips the period before an amount: `租金：每月人民币叁仟元整`. */
 const pastPeriod = ({ document, at }: Passage): number =>
   at + (/^每个?(?:月|季度?|半年|年|期)(?:租金)?[为:]? ?/.exec(document.plain.slice(at, at + 12))?.[0].length ?? 0);
 
-/** `The total rent over the term is GBP 444,000.00`: in the same sentence, before another label of money. */
+/** Finds an amount later in the sentence: `The total rent over the term is GBP 444,000.00`. */
 function amountLater(document: Labelled, { end }: LabelHit) {
   const sentence = /^[^.;。\n\d%]{1,48}/.exec(document.plain.slice(end, end + 48))?.[0] ?? '';
   const next = document.hits[firstHitFrom(document.hits, end)];
   const until = Math.min(
     end + sentence.length + 30,
-    next?.meanings.some(({ announced }) => MONEY.has(announced)) ? next.start : Infinity,
+    next?.meanings.some(({ kind }) => MONEY.has(kind)) ? next.start : Infinity,
   );
   const [amount] = / (?:is|of|be|being|equals?|total(?:s|ing)|amount(?:s|ing) to) /.test(`${sentence} `)
     ? findAmounts(document, { from: end, to: until, limit: 1 })
@@ -367,7 +368,7 @@ function amountLater(document: Labelled, { end }: LabelHit) {
 }
 
 function readCurrency({ document, hit, at, confidence, readings }: Passage): void {
-  if (hit.parting === 'none') return;
+  if (hit.separation === 'none') return;
   const end = Math.min(cellEnd(document, at), at + 40);
   const word =
     /人民币|美元|美金|欧元|英镑|港[币元]|日[元圆]|新加坡元|renminbi|us dollars?|euros?|[a-z]{3}(?![a-z])/.exec(
@@ -388,14 +389,14 @@ function addDay({ document, hit, at, confidence, readings }: Passage, key: strin
     start: at,
     end: Math.min(
       cellEnd(document, at),
-      at + (hit.parting === 'colon' || hit.parting === 'cell' || hit.parting === 'line' ? 60 : 32),
+      at + (hit.separation === 'colon' || hit.separation === 'cell' || hit.separation === 'line' ? 60 : 32),
     ),
   };
   const day = findDay(document.plain, window.start, window.end);
   if (!day) return;
-  // Where the day does not begin the value, it may be that of something else in the sentence.
-  const isHeader = key === 'signDate' && hit.start < HEADER;
-  const sure = (day.start - at > 14 ? 0.85 : 1) * (isHeader ? 1.15 : 1);
+  // A date that does not begin the value may belong to something else in the sentence.
+  const isColumnHeader = key === 'signDate' && hit.start < HEADER;
+  const sure = (day.start - at > 14 ? 0.85 : 1) * (isColumnHeader ? 1.15 : 1);
   readings.add(key, {
     value: day.day,
     start: day.start,

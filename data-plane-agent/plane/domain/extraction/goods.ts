@@ -7,7 +7,7 @@ import { readCount, textOf, type Labelled } from './values.js';
 
 const TOTAL = /^(?:合 *计|总 *计|小 *计|共 *计|合同总[价额]|价税合计|total|grand total|sum|amount in total|人民币)/;
 
-/** A table of what is sold or leased: name, model, quantity, price of one, and the line that adds up. */
+/** Reads a table of goods: name, model, quantity, unit price, and the total row. */
 export function readGoods(document: Labelled, table: Table, readings: Readings): void {
   const at = {
     equipmentName: columnFor(table, 'equipmentName', 'name'),
@@ -22,7 +22,7 @@ export function readGoods(document: Labelled, table: Table, readings: Readings):
   const items = table.rows.filter(
     (row) => row.length === table.columns.length && !isTotal(document, row) && hasText(document, row[at.equipmentName]),
   );
-  // Of several items each is a reading: which one the contract's field should say is not the document's to tell.
+  // With several items, each is a candidate, since the contract has only one such field.
   const confidence = items.length === 1 ? 0.95 : 0.55;
   const doubts: readonly WarningCode[] = items.length === 1 ? [] : ['SEVERAL_ITEMS'];
   for (const row of items.slice(0, 20)) {
@@ -74,7 +74,7 @@ export function amountIn(
   return amount && cell && amount.end <= cell.end ? amount : undefined;
 }
 
-/** In the line that adds up, cells are often merged: then the last amount is meant. */
+/** In a total row cells are often merged, so its last amount is used. */
 function totalIn(
   document: Labelled,
   { table, row, column }: { readonly table: Table; readonly row: readonly Span[]; readonly column: number },

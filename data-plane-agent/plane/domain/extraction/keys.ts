@@ -4,7 +4,7 @@ import { checker } from '../../../base/validation.js';
 import { ContractInput, MAX_LINES, TermInput } from '../../contract/records/contracts.js';
 import { PaymentLineInput } from '../../contract/records/lines.js';
 
-/** A field of a contract as a run names it: `partyA`, `payments[2].amount`, `terms[0].note`. */
+/** The parsed key of a field in a run: `partyA`, `payments[2].amount`, `terms[0].note`. */
 export interface FieldPlace {
   readonly list: 'payments' | 'terms' | undefined;
   readonly index: number;
@@ -12,13 +12,13 @@ export interface FieldPlace {
   readonly name: string;
 }
 
-/** The contract's own fields, in their order. */
+/** The contract's own fields in order. */
 export const CONTRACT_FIELDS: readonly string[] = Object.keys(ContractInput.properties);
 
 const ITEM = /^(payments|terms)\[(0|[1-9]\d{0,3})\]\.([A-Za-z]{1,40})$/;
 const ITEMS = { payments: PaymentLineInput.properties, terms: TermInput.properties };
 
-/** `undefined` when no contract has such a field. */
+/** Parses a field key; `undefined` when there is no such field. */
 export function placeOf(key: string): FieldPlace | undefined {
   if (Object.hasOwn(ContractInput.properties, key)) return { list: undefined, index: 0, name: key };
   const [, list, index = '', name = ''] = ITEM.exec(key) ?? [];
@@ -44,7 +44,7 @@ const MONEY: ReadonlySet<string> = new Set([
   'invoiceAmount',
 ]);
 
-/** Whether the contract would take the value: what it would not, was not read right. */
+/** Whether the value is valid for a contract; invalid values were misread. */
 export function isTaken(key: string, value: unknown, currency: string): boolean {
   const place = placeOf(key);
   if (!place || !checker(schemaOf(place))(value).ok) return false;
@@ -52,7 +52,7 @@ export function isTaken(key: string, value: unknown, currency: string): boolean 
   return place.name !== 'unitPrice' || (typeof value === 'number' && !isAmountProblem(unitPriceText(value)));
 }
 
-/** In the order of a contract: its own fields, then the lines, then the terms. */
+/** Orders keys: the contract's own fields, then lines, then terms. */
 export function byPlace(a: string, b: string): number {
   const [one, two] = [rank(a), rank(b)];
   return one.list - two.list || one.index - two.index || one.name - two.name;

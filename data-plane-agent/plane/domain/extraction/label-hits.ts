@@ -1,39 +1,36 @@
 import { isBlank, isCjk, isDigit, isLatin, lineAt, lineSpan, type Document, type Span } from './document.js';
-import { LABELS, type Announced } from './labels.js';
+import { LABELS, type LabelKind } from './labels.js';
 import { QUALIFIED_BY, TURNED_BY } from './words/around-labels.js';
 
 /**
- * How a label is parted from its value, the surest first: a colon, the edge of a table's cell, a verb (`为`, `shall
- * be`), a gap, the end of the line, or nothing at all.
+ * What separates a label from its value, most reliable first: a colon, the edge of a table cell, a verb (`为`, `shall
+ * be`), a gap, the end of the line, or nothing.
  */
-export type Parting = 'colon' | 'cell' | 'verb' | 'gap' | 'line' | 'none';
+export type Separation = 'colon' | 'cell' | 'verb' | 'gap' | 'line' | 'none';
 
-/** A place where the document says a label. The span is the label's; its value begins at `valueAt`. */
+/** An occurrence of a label. The span is that of the label; its value begins at `valueAt`. */
 export interface LabelHit extends Span {
   readonly meanings: readonly Meaning[];
-  readonly parting: Parting;
+  readonly separation: Separation;
   readonly valueAt: number;
-  /** What stands in brackets between label and value: a unit, a role, `含税`. */
+  /** The text in brackets between label and value: a unit, a role, `含税`. */
   readonly aside: string;
-  /** Nothing but numbering stands before it in its line or cell. */
+  /** Whether only numbering precedes the label in its line or cell. */
   readonly leads: boolean;
 }
 
 export interface Meaning {
-  readonly announced: Announced;
+  readonly kind: LabelKind;
   readonly weight: number;
 }
 
-/** A document that says labels more often than this is none that rules can read; the rest is not looked at. */
+/** Labels beyond this number are ignored. */
 const MAX_HITS = 8_000;
 
-/** Units of text between two pauses. */
+/** UTF-16 units between two yields. */
 const STEP = 32_768;
 
-/**
- * All labels of the document in their order: one walk over the text, in time that grows with its length alone. Yields
- * where it may pause.
- */
+/** Finds all labels of the document in order, in linear time. Yields between steps. */
 export function* labelHits(document: Document): Generator<undefined, LabelHit[]> {
   const hits: LabelHit[] = [];
   const { plain } = document;
@@ -50,7 +47,7 @@ export function* labelHits(document: Document): Generator<undefined, LabelHit[]>
   return hits;
 }
 
-/** The longest label that begins there, if any. */
+/** The longest label that begins at a position, if any. */
 export function labelAt(
   plain: string,
   at: number,
@@ -70,7 +67,7 @@ export function labelAt(
     }
     const after = pastBlanks(plain, place);
     if (after === place || after - place > 8) return best;
-    // Chinese labels are often spread out to the width of a form.
+    // Chinese labels in forms are often spaced out.
     if (isCjk(plain.charCodeAt(place - 1)) && isCjk(plain.charCodeAt(after))) place = after;
     else if (node.next.has(32) && !isBlank(plain.charCodeAt(place))) return best;
     else {
@@ -82,7 +79,7 @@ export function labelAt(
 }
 
 /**
- * Whether the whole stretch, brackets aside, is one label: such a cell heads a column, or announces, and is no value.
+ * The meanings of a span that, apart from brackets, consists of one label: a column header or a label, and not a value.
  */
 export function isLabel(document: Pick<Document, 'plain'>, { start, end }: Span): readonly Meaning[] | undefined {
   const found = labelAt(document.plain, start);
@@ -115,10 +112,11 @@ function hitOf(
   const lead = plain.slice(Math.max(line.start, start - 24), start);
   if (TURNED_BY.test(lead)) return undefined;
   const { at, aside } = pastAsides(plain, isBracketed(plain, start, end) ? end + 1 : end, line.end);
-  const parted = partingAt(plain, at, line.end);
-  // `四台起重机月租金共计人民币95,200元`: the amount that follows says what the label is.
-  const announcesMoney = parted.valueAt < line.end && MONEY_NEXT.test(plain.slice(parted.valueAt, parted.valueAt + 8));
-  if (glued && !QUALIFIED_BY.test(lead) && parted.parting !== 'colon' && !announcesMoney) return undefined;
+  const separated = separationAt(plain, at, line.end);
+  // An amount that follows confirms the label: `四台起重机月租金共计人民币95,200元`.
+  const hasAmountNext =
+    separated.valueAt < line.end && MONEY_NEXT.test(plain.slice(separated.valueAt, separated.valueAt + 8));
+  if (glued && !QUALIFIED_BY.test(lead) && separated.separation !== 'colon' && !hasAmountNext) return undefined;
   const leads =
     LEADS.test(lead.slice(Math.max(lead.lastIndexOf('|'), lead.lastIndexOf('\t'), lead.lastIndexOf('  ')) + 1)) &&
     (start - line.start <= 24 || /[|\t]|  /.test(lead));
@@ -127,16 +125,16 @@ function hitOf(
     end,
     meanings:
       glued && !QUALIFIED_BY.test(lead)
-        ? meanings.map(({ announced, weight }) => ({ announced, weight: weight * 0.7 }))
+        ? meanings.map(({ kind, weight }) => ({ kind, weight: weight * 0.7 }))
         : meanings,
-    parting: parted.parting,
-    valueAt: parted.valueAt,
+    separation: separated.separation,
+    valueAt: separated.valueAt,
     aside,
     leads,
   };
 }
 
-/** `采购人（甲方）：`: in brackets behind a word for the same, and before what both announce. */
+/** Whether the label is in brackets after a synonym and before the value: `采购人（甲方）：`. */
 const isBracketed = (plain: string, start: number, end: number): boolean =>
   plain[start - 1] === '(' && /^\) {0,2}:/.test(plain.slice(end, end + 4));
 
@@ -146,7 +144,9 @@ const MONEY_NEXT = /^(?:人民币 ?[¥\d]|¥ ?\d|\d{1,3}(?:,\d{3})+(?:\.\d+)? ?�
 const LEADS =
   /^[\s>*#•·"'-]*(?:第[一二三四五六七八九十百\d]{1,4}[条章款项]|(?:article|section|clause) \d{1,3}|\(?[\d一二三四五六七八九十]{1,3}(?:\.\d{1,2}){0,3}[).、,:]?)?[\s.、:*"'-]*$/;
 
-/** Past a full stop, brackets and a second label for the same thing: `Contract No. (合同编号)`, `单价（元）`, `卖方/Seller`. */
+/**
+ * Skips a full stop, brackets and a second label with the same meaning: `Contract No. (合同编号)`, `单价（元）`, `卖方/Seller`.
+ */
 function pastAsides(plain: string, from: number, lineEnd: number): { at: number; aside: string } {
   let at = from;
   let aside = '';
@@ -171,24 +171,24 @@ function pastAsides(plain: string, from: number, lineEnd: number): { at: number;
   return { at, aside };
 }
 
-/** From one script to the other, as in a form that says everything twice. */
+/** Whether the script changes between Chinese and Latin, as in bilingual forms. */
 const isSwitch = (plain: string, at: number): boolean => {
   const before = plain.charCodeAt(at - 1) === 32 ? plain.charCodeAt(at - 2) : plain.charCodeAt(at - 1);
   return (isCjk(before) && isLatin(plain.charCodeAt(at))) || (isLatin(before) && isCjk(plain.charCodeAt(at)));
 };
 
-function partingAt(plain: string, from: number, lineEnd: number): { parting: Parting; valueAt: number } {
+function separationAt(plain: string, from: number, lineEnd: number): { separation: Separation; valueAt: number } {
   const next = Math.min(pastBlanks(plain, from), lineEnd);
   const sign = plain[next];
   if (next < lineEnd && (sign === ':' || sign === '='))
-    return valueAfter(plain, { from: next + 1, lineEnd, parting: 'colon' });
-  if (next < lineEnd && sign === '|') return valueAfter(plain, { from: next + 1, lineEnd, parting: 'cell' });
-  if (plain.slice(from, next).includes('\t') && next < lineEnd) return { parting: 'cell', valueAt: next };
-  if (next >= lineEnd) return { parting: 'line', valueAt: lineEnd };
+    return valueAfter(plain, { from: next + 1, lineEnd, separation: 'colon' });
+  if (next < lineEnd && sign === '|') return valueAfter(plain, { from: next + 1, lineEnd, separation: 'cell' });
+  if (plain.slice(from, next).includes('\t') && next < lineEnd) return { separation: 'cell', valueAt: next };
+  if (next >= lineEnd) return { separation: 'line', valueAt: lineEnd };
   VERB.lastIndex = next;
   const verb = VERB.exec(plain);
-  if (verb) return { parting: 'verb', valueAt: pastBlanks(plain, next + verb[0].length) };
-  return next - from >= 2 ? { parting: 'gap', valueAt: next } : { parting: 'none', valueAt: next };
+  if (verb) return { separation: 'verb', valueAt: pastBlanks(plain, next + verb[0].length) };
+  return next - from >= 2 ? { separation: 'gap', valueAt: next } : { separation: 'none', valueAt: next };
 }
 
 const VERB =
@@ -196,10 +196,10 @@ const VERB =
 
 function valueAfter(
   plain: string,
-  { from, lineEnd, parting }: { readonly from: number; readonly lineEnd: number; readonly parting: Parting },
-): { parting: Parting; valueAt: number } {
+  { from, lineEnd, separation }: { readonly from: number; readonly lineEnd: number; readonly separation: Separation },
+): { separation: Separation; valueAt: number } {
   const at = pastBlanks(plain, from);
-  return at >= lineEnd ? { parting: 'line', valueAt: lineEnd } : { parting, valueAt: at };
+  return at >= lineEnd ? { separation: 'line', valueAt: lineEnd } : { separation, valueAt: at };
 }
 
 export function pastBlanks(plain: string, from: number, most = 40): number {
@@ -220,7 +220,7 @@ const FIRSTS = firstsOf(ROOT);
 
 function trieOf(labels: typeof LABELS): Node {
   const root: Node = { next: new Map() };
-  for (const [announced, weight, words] of labels) {
+  for (const [kind, weight, words] of labels) {
     for (const word of words) {
       let node = root;
       for (let i = 0; i < word.length; i++) {
@@ -229,7 +229,7 @@ function trieOf(labels: typeof LABELS): Node {
         node.next.set(unit, next);
         node = next;
       }
-      (node.meanings ??= []).push({ announced, weight });
+      (node.meanings ??= []).push({ kind, weight });
     }
   }
   return root;

@@ -7,11 +7,8 @@ import * as papers from './words/papers.js';
 import * as parties from './words/parties.js';
 import * as paying from './words/paying.js';
 
-/**
- * What a label announces. `stop` announces something that a contract has no field for; it only ends what stands before
- * it.
- */
-export type Announced =
+/** What a label introduces. `stop` labels introduce data without a field, and only end the value before them. */
+export type LabelKind =
   | 'contractNo'
   | 'archiveCode'
   | 'projectName'
@@ -48,12 +45,11 @@ export type Announced =
   | 'stop';
 
 /**
- * The words with which contracts announce their fields, from common forms: sales contracts for industrial goods,
- * purchase, equipment lease and finance lease contracts in Chinese and in English. The weight says how surely the word
- * means the field. Written as `plain` has them: small letters, simplified characters, no blanks between Chinese
- * characters.
+ * The labels of fields in common forms of sales, purchase, equipment lease and finance lease contracts in Chinese and
+ * English. The weight is the likelihood that the label means the field. Words are written as in `plain`: lower case,
+ * simplified characters, no blanks between Chinese characters.
  */
-export const LABELS: readonly (readonly [announced: Announced, weight: number, words: readonly string[]])[] = [
+export const LABELS: readonly (readonly [kind: LabelKind, weight: number, words: readonly string[]])[] = [
   ['contractNo', 1, papers.CONTRACT_NO],
   ['contractNo', 0.8, papers.CONTRACT_NO_LIKELY],
   ['archiveCode', 1, papers.ARCHIVE_CODE],

@@ -1,6 +1,6 @@
 import { oneOf, raw } from './words/one-of.js';
 
-/** By what money is paid, where a text says it beside other things. */
+/** Means of payment within other text. */
 export const MEANS_ENGLISH = oneOf(
   'bank transfer',
   'wire transfer',
@@ -25,7 +25,7 @@ export const MEANS_CHINESE = '(?:银行)?(?:电汇|转账|汇款|承兑汇票)|�
 
 const MEANS = new RegExp(`(?<![a-z])(?:${MEANS_ENGLISH}|tt)(?![a-z])|${MEANS_CHINESE}`);
 
-/** The means that a text names first, and where in it. */
+/** The first means of payment in a text, and its position. */
 export function meansIn(text: string): { readonly at: number; readonly length: number } | undefined {
   const match = MEANS.exec(text);
   return match ? { at: match.index, length: match[0].length } : undefined;

@@ -3,7 +3,7 @@ import { isLabel } from './label-hits.js';
 import type { Labelled } from './values.js';
 import { DESCRIBES, NO_NAME } from './words/names.js';
 
-/** Where a name at the end of running text begins, at the latest. */
+/** The position at which a name at the end of running text begins at the latest. */
 export function lastBoundary(before: string): { at: number; isSure: boolean } {
   let at = 0;
   let isSure = false;
@@ -20,7 +20,7 @@ export function lastBoundary(before: string): { at: number; isSure: boolean } {
 const NUMBERED = '(?:\\(?[\\divxab]{1,3}[).]\\)? +)?';
 const BOUNDARIES = [
   new RegExp(`(?:^|[ \\n])(?:by and between|between|by and among|among):?[ \\n]+${NUMBERED}`, 'g'),
-  // `and` is also part of names: it parts parties after a bracket, a comma or the end of a company's name.
+  // `and` may be part of a name; it separates parties after a bracket, a comma or the end of a company name.
   new RegExp(
     `(?:[),";\\n]|ltd\\.?|inc\\.?|llc|co\\.|corp\\.?|limited|gmbh|company|plc)[ \\n]+and:?[ \\n]+${NUMBERED}`,
     'g',
@@ -33,7 +33,7 @@ const BOUNDARIES = [
   /\n *(?=[^\n]{2,60}$)/g,
 ];
 
-/** The name in the stretch: what describes the party after it (`, a company incorporated …`, `，住所：…`) is cut off. */
+/** The name in a span without a following description of the party (`, a company incorporated …`, `，住所：…`). */
 export function nameIn(document: Labelled, span: Span): (Span & { name: string }) | undefined {
   const { plain } = document;
   const { start, end: to } = trimmed(document, span);
@@ -59,7 +59,7 @@ export function nameIn(document: Labelled, span: Span): (Span & { name: string }
   return { name: rawText(document, { start: begin, end }), start: begin, end };
 }
 
-/** The legal form with which names of companies end, as `plain` has them. */
+/** Whether a name ends with the legal form of a company. */
 export const isCompany = (name: string): boolean => COMPANY.test(name);
 const COMPANY =
   /(?:^|[ ,])(?:ltd|limited|inc|llc|corp|corporation|plc|gmbh|ag|s\.?a|s\.?p\.?a|s\.?r\.?l|b\.?v|n\.?v|oy|ab|as|a\/s|k\.?k|pty ltd|co)\.?$|(?:公司|厂|集团)$/;

@@ -1,16 +1,15 @@
-/** What a number in words says, as decimal text, and where it ends. */
+/** The value of a number in words as decimal text, and the position of its end. */
 export interface Numeral {
   readonly value: string;
   readonly end: number;
 }
 
-/** Numbers in words are never longer than this: what goes on is no number. */
+/** The largest length of a number in words. */
 const LONGEST = 60;
 
 /**
- * Reads Chinese numerals, everyday (三百二十) and capital ones (叁佰贰拾), also digit by digit (二〇二六). With `money`, units of
- * money may follow: 元 or 圆, 角, 分, and 整 or 正. `undefined` where none stands, or where the order of its parts makes no
- * number.
+ * Reads Chinese numerals: everyday (三百二十), capital (叁佰贰拾), or digit by digit (二〇二六). With `money`, units of money may
+ * follow: 元 or 圆, 角, 分, and 整 or 正. `undefined` when there is no valid number.
  */
 export function readChineseNumber(
   plain: string,
@@ -18,8 +17,8 @@ export function readChineseNumber(
   { money = false }: { money?: boolean } = {},
 ): Numeral | undefined {
   let end = at;
-  let total = 0; // above the last 亿 and 万
-  let section = 0; // below 万
+  let total = 0; // the part above the last 亿 or 万
+  let section = 0; // the part below 万
   let digit: number | undefined;
   let digits = '';
   let onlyDigits = true;
@@ -37,7 +36,7 @@ export function readChineseNumber(
     onlyDigits = false;
     if (unit < 10_000) {
       if (unit >= smallest) return undefined;
-      // 十 begins a number with its own one.
+      // A leading 十 means 10.
       section += (digit ?? (unit === 10 && section === 0 ? 1 : 0)) * unit;
       smallest = unit;
     } else {
@@ -53,7 +52,7 @@ export function readChineseNumber(
   return money ? withSmallMoney(plain, { value: whole, end }) : { value: whole, end };
 }
 
-/** 元, 角, 分 after a whole number. */
+/** Reads 元, 角 and 分 after a whole number. */
 function withSmallMoney(plain: string, { value, end }: Numeral): Numeral {
   let at = end;
   const skip = () => {

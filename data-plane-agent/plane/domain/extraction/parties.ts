@@ -6,14 +6,14 @@ import { cellsOf, separatorOf } from './tables.js';
 import { cellEnd, firstHitFrom, type Labelled } from './values.js';
 import { oneOf, raw } from './words/one-of.js';
 
-/** The side that gives the thing and is paid (seller, lessor), or that takes it and pays. */
+/** The side that provides the goods and is paid (seller, lessor), or the side that receives them and pays. */
 export type Side = 'giver' | 'taker';
 export type Letter = 'A' | 'B';
 
 export interface Roles {
-  /** Which party is on the giving side, where the document ties the two. */
+  /** The party on the giving side, if the document states it. */
   readonly giver: Letter | undefined;
-  /** Of a paper that names only whom it goes to: the side of who writes it. */
+  /** For a document that names only its recipient: the side of the sender. */
   readonly letterhead: Side | undefined;
 }
 
@@ -23,8 +23,8 @@ interface Mention extends Span, Role {
 }
 
 /**
- * Who the parties are. `甲方` and `Party A` name the first party, `乙方` and `Party B` the second; where a document has
- * only sides, the one that gives the thing and is paid (seller, lessor) is the first.
+ * Reads the parties. `甲方` and `Party A` denote the first party, `乙方` and `Party B` the second; if a document names only
+ * sides, the giving side (seller, lessor) is the first party.
  */
 export function readParties(document: Labelled, readings: Readings): Roles {
   const ties = new Map<Side, Letter>();
@@ -73,7 +73,7 @@ export function readParties(document: Labelled, readings: Readings): Roles {
 
 const MAX_LOOKED = 1_000;
 
-/** An owner is on the other side of whoever is named beside him. */
+/** The side of an `owner`: opposite to that of the other named party. */
 function ownersSide(mentions: readonly Mention[]): Side | undefined {
   const beside = mentions.find(({ side }) => side)?.side;
   return beside && otherSide(beside);
@@ -81,7 +81,7 @@ function ownersSide(mentions: readonly Mention[]): Side | undefined {
 
 const otherSide = (side: Side): Side => (side === 'giver' ? 'taker' : 'giver');
 
-/** An order or its confirmation names whom it goes to; who writes it is the letterhead. */
+/** An order or its confirmation names only its recipient; the sender is in the letterhead. */
 function letterheadOf(document: Labelled, readings: Readings, named: Side | undefined): Mention | undefined {
   const [head] = document.lines;
   const name = head && head.end - head.start <= 120 && readings.best('type') ? nameIn(document, head) : undefined;
@@ -96,22 +96,21 @@ const other = (letter: Letter | undefined): Letter | undefined =>
 interface Role {
   readonly letter: Letter | undefined;
   readonly side: Side | undefined;
-  /** `Owner`: who lets on hire is one, and who has something built. */
+  /** Whether the role is `Owner`, which may be a lessor or the client of a construction contract. */
   readonly isOwner?: boolean;
 }
 
 export function roleOf(meanings: readonly Meaning[]): Role | undefined {
-  for (const { announced } of meanings) {
-    if (announced === 'party:A' || announced === 'party:B')
-      return { letter: announced === 'party:A' ? 'A' : 'B', side: undefined };
-    if (announced === 'party:owner') return { letter: undefined, side: undefined, isOwner: true };
-    if (announced === 'party:giver' || announced === 'party:taker')
-      return { letter: undefined, side: announced === 'party:giver' ? 'giver' : 'taker' };
+  for (const { kind } of meanings) {
+    if (kind === 'party:A' || kind === 'party:B') return { letter: kind === 'party:A' ? 'A' : 'B', side: undefined };
+    if (kind === 'party:owner') return { letter: undefined, side: undefined, isOwner: true };
+    if (kind === 'party:giver' || kind === 'party:taker')
+      return { letter: undefined, side: kind === 'party:giver' ? 'giver' : 'taker' };
   }
   return undefined;
 }
 
-/** What brackets beside a role say of it: `出租人（以下简称甲方）`, `Party A (the Lessor)`. */
+/** Adds roles in brackets after a role: `出租人（以下简称甲方）`, `Party A (the Lessor)`. */
 const tieOf = (hit: LabelHit, role: Role): Role => joined(role, rolesIn(hit.aside));
 
 const joined = (one: Role, two: Role): Role => ({
@@ -134,23 +133,23 @@ function rolesIn(text: string): Role {
 /** `甲方：上海远东机械有限公司`. */
 function labelledName(document: Labelled, hit: LabelHit, tied: Role): Mention | undefined {
   if (
-    hit.parting !== 'colon' &&
-    hit.parting !== 'cell' &&
-    hit.parting !== 'line' &&
-    !(hit.parting === 'gap' && hit.leads)
+    hit.separation !== 'colon' &&
+    hit.separation !== 'cell' &&
+    hit.separation !== 'line' &&
+    !(hit.separation === 'gap' && hit.leads)
   )
     return undefined;
   if (/盖章|签字|签章|公章|signature|seal|sign/.test(hit.aside)) return undefined;
   const beside = namesUnder(document, hit, tied);
   if (beside !== 'not side by side') return beside;
-  if (hit.parting !== 'line')
-    return nameFrom(document, { from: hit.valueAt, tied, confidence: hit.parting === 'gap' ? 0.8 : 0.95 });
+  if (hit.separation !== 'line')
+    return nameFrom(document, { from: hit.valueAt, tied, confidence: hit.separation === 'gap' ? 0.8 : 0.95 });
   return nameBelow(document, hit, tied);
 }
 
-/** Two parties side by side, and their names under them: `LESSOR     LESSEE`. */
+/** The name below a label when two labels are side by side: `LESSOR LESSEE`. */
 function namesUnder(document: Labelled, hit: LabelHit, tied: Role): Mention | undefined | 'not side by side' {
-  if (hit.parting !== 'gap' && hit.parting !== 'line' && hit.parting !== 'cell') return 'not side by side';
+  if (hit.separation !== 'gap' && hit.separation !== 'line' && hit.separation !== 'cell') return 'not side by side';
   const at = lineIndex(document, hit.start);
   const [line, next] = [document.lines[at], document.lines[at + 1]];
   if (!line || !next) return 'not side by side';
@@ -168,7 +167,7 @@ function namesUnder(document: Labelled, hit: LabelHit, tied: Role): Mention | un
   return name && { ...name, ...tied, confidence: 0.88 };
 }
 
-/** The line's place among those in which something stands. */
+/** The index of a line among the lines that are not blank. */
 function lineIndex({ lines }: Labelled, at: number): number {
   let low = 0;
   let high = lines.length - 1;
@@ -180,7 +179,7 @@ function lineIndex({ lines }: Labelled, at: number): number {
   return low;
 }
 
-/** The name in the line under its label, by itself or after `Name:`. */
+/** The name on the line below its label, alone or after `Name:`. */
 function nameBelow(document: Labelled, hit: LabelHit, tied: Role): Mention | undefined {
   if (!hit.leads) return undefined;
   let line = lineAt(document, hit.start) + 1;
@@ -189,8 +188,8 @@ function nameBelow(document: Labelled, hit: LabelHit, tied: Role): Mention | und
   const { start, end } = trimmedLine(document, line);
   const label = document.hits[firstHitFrom(document.hits, start)];
   if (label && label.start < start + 3 && label.start < end) {
-    const isName = label.meanings.some(({ announced }) => announced === 'name');
-    return isName && (label.parting === 'colon' || label.parting === 'cell')
+    const isName = label.meanings.some(({ kind }) => kind === 'name');
+    return isName && (label.separation === 'colon' || label.separation === 'cell')
       ? nameFrom(document, { from: label.valueAt, tied, confidence: 0.93 })
       : undefined;
   }
@@ -206,15 +205,12 @@ function nameFrom(
   const end = Math.min(cellEnd(document, from), from + 300);
   const name = nameIn(document, { start: from, end });
   if (!name) return undefined;
-  // `需方：上海某公司（以下简称甲方）` says after the name which party it is.
+  // The role may also follow the name: `需方：上海某公司（以下简称甲方）`.
   const after = rolesIn(document.plain.slice(name.end, Math.min(end, name.end + 60)));
   return { ...name, ...joined(tied, after), confidence };
 }
 
-/**
- * `… between Harbour Ltd, a company …, (the "Lessor") and …`, `由上海某公司（以下简称“甲方”）与…`: the name stands before the word
- * that it is given.
- */
+/** A name before its defined term: `… between Harbour Ltd, a company …, (the "Lessor") and …`, `由上海某公司（以下简称“甲方”）与…`. */
 function definedName(document: Labelled, hit: LabelHit, tied: Role): Mention | undefined {
   const { plain } = document;
   const lead = plain.slice(Math.max(0, hit.start - 60), hit.start);
@@ -225,14 +221,14 @@ function definedName(document: Labelled, hit: LabelHit, tied: Role): Mention | u
     !/^"?[ ]{0,2}(?:or "|[),;/]|and|。|\n)|^ ?方?"/.test(plain.slice(hit.end, hit.end + 6))
   )
     return undefined;
-  // `采购人（甲方）：` announces a name and is none.
+  // `采购人（甲方）：` is a label and not a name.
   if (/^\) {0,2}:/.test(plain.slice(hit.end, hit.end + 4))) return undefined;
   const until = hit.start - opener[0].length;
   const from = Math.max(0, until - 400);
   const before = plain.slice(from, until);
   const cut = lastBoundary(before);
   const name = nameIn(document, { start: from + cut.at, end: until });
-  // `the Bank, as lessor,` says of somebody who was named before what he is.
+  // `the Bank, as lessor,` refers to a party that was named before.
   if (!name || (opener[0].endsWith('as ') && /^(?:the|each|either|any|such) /.test(plain.slice(name.start, name.end))))
     return undefined;
   return { ...name, ...tied, confidence: cut.isSure ? 0.92 : 0.8 };
@@ -247,14 +243,14 @@ const DEFINES = new RegExp(
 );
 
 /**
- * Where a bank account stands, whose it is: the last party named above it, or in the same place of a line with both.
+ * The side to which a bank account belongs: that of the last party named above it, or of the party in the same column.
  */
 export function sideAt(document: Labelled, hit: LabelHit, roles: Roles): Side | undefined {
   const lead = document.plain.slice(Math.max(0, hit.start - 12), hit.start);
   const own = rolesIn(lead.slice(lead.lastIndexOf('\n') + 1));
   const named = sideOf(own, roles);
   if (named) return named;
-  // `支付至甲方以下账户`, `the following account`: whoever is to be paid is told where.
+  // A text such as `支付至甲方以下账户` or `the following account` introduces the payee's account.
   if (PAYEES.test(document.plain.slice(Math.max(0, hit.start - 160), hit.start))) return 'giver';
   const line = lineAt(document, hit.start);
   const column = columnOf(document, hit, line);
@@ -266,7 +262,7 @@ export function sideAt(document: Labelled, hit: LabelHit, roles: Roles): Side | 
       lineAt(document, before.start) === line &&
       /\S/.test(document.plain.slice(before.end, hit.start)) &&
       columnOf(document, hit, line) === 0;
-    if (!before || !role || (!isInLine && (before.parting === 'none' || before.parting === 'verb'))) continue;
+    if (!before || !role || (!isInLine && (before.separation === 'none' || before.separation === 'verb'))) continue;
     if (roles.letterhead && line - lineAt(document, before.start) > BLOCK) return roles.letterhead;
     if (isInLine) return sideOf(joined(role, rolesIn(before.aside)), roles);
     const partyLine = lineAt(document, before.start);
@@ -283,19 +279,19 @@ export function sideAt(document: Labelled, hit: LabelHit, roles: Roles): Side | 
   return undefined;
 }
 
-/** Lines of a name and its address: what stands further down is not of that party. */
+/** The largest number of lines of a party's details; an account further below does not belong to that party. */
 const BLOCK = 8;
 
 const PAYEES =
   /收款(?!方式)|以下(?:银行)?账户|下列(?:银行)?账户|指定(?:银行)?账户|支付至|汇至|汇入|following (?:bank )?account|beneficiary|payee|remit/;
 
-/** In a line that says its label twice, once for each party, which of the two it is. */
+/** The column of a label that occurs several times in a line, once for each party. */
 const columnOf = (document: Labelled, hit: LabelHit, line: number): number =>
   document.hits.filter(
     (one) =>
       one.start >= (document.lineStarts[line] ?? 0) &&
       one.start < hit.start &&
-      one.meanings[0]?.announced === hit.meanings[0]?.announced,
+      one.meanings[0]?.kind === hit.meanings[0]?.kind,
   ).length;
 
 function sideOf({ letter, side }: Role, { giver }: Roles): Side | undefined {

@@ -24,7 +24,7 @@ const FROM =
 const UNTIL =
   /(?:至|到|截止|until|till|through|expir\w{0,4}|end\w{0,3}|terminat\w{0,4}|to)[ \t]{0,3}(?:on)?[ \t,:]{0,3}$/;
 
-/** Reads from when until when: `自2026年3月1日起至2029年2月28日止`, `from 1 March 2026 to 28 February 2029`. */
+/** Reads a period: `自2026年3月1日起至2029年2月28日止`, `from 1 March 2026 to 28 February 2029`. */
 export function readSpan(
   document: Document,
   {
@@ -54,7 +54,7 @@ export function readSpan(
     addDay('endDate', { day: first, confidence: confidence * 0.95, readings });
 }
 
-/** What else begins and ends: a warranty, an insurance, an offer. */
+/** Other things with a period: warranties, insurances, offers. */
 const OF_OTHERS =
   /warrant|guarantee|insur|quotation|offer|option|licen[cs]e|letter of credit|质保|保修|保证期|保险|免租|宽限/;
 
@@ -93,7 +93,7 @@ const TRIGGERS = new RegExp(
   'g',
 );
 
-/** Days that running text tells of: when the contract was made, from when and until when it holds. */
+/** Reads dates in running text: the date of signature, and the start and end of the contract. */
 export function readRunningDays(document: Document, readings: Readings): void {
   const { plain } = document;
   readSignedDays(document, readings);
@@ -142,25 +142,25 @@ export function readRunningDays(document: Document, readings: Readings): void {
   }
 }
 
-/** Lines of nothing but days, under the places where the parties sign: `2026年6月28日    2026年6月28日`. */
+/** Reads lines that contain only dates, below the signatures: `2026年6月28日 2026年6月28日`. */
 function readSignedDays(document: Document, readings: Readings): void {
   const { plain, lines } = document;
-  let signed = -MANY;
+  let signed = -MAX_LINES_APART;
   for (const [i, { start, end }] of lines.entries()) {
     if (end - start > 200) continue;
     const text = plain.slice(start, end);
     if (/盖章|公章|签章|签字|signature|seal/.test(text)) signed = i;
-    if (i - signed > MANY || /[^\d年月日\s./〇一二三四五六七八九十-]/.test(text)) continue;
+    if (i - signed > MAX_LINES_APART || /[^\d年月日\s./〇一二三四五六七八九十-]/.test(text)) continue;
     const day = findDay(plain, start, end);
     const second = day && findDay(plain, day.end, end);
     if (day && (!second || second.day === day.day)) addDay('signDate', { day, confidence: 0.8, readings });
   }
 }
 
-/** Lines between the place to sign and its day. */
-const MANY = 8;
+/** The largest number of lines between a signature and its date. */
+const MAX_LINES_APART = 8;
 
-/** Where what begins is said to be the contract, its day is surer. */
+/** Whether the period is stated to be that of the contract, which raises the confidence. */
 const isOfContract = (plain: string, at: number): boolean =>
   /租赁|租期|合同|协议|有效|履行|服务|期限/.test(plain.slice(Math.max(0, at - 24), at));
 

@@ -12,7 +12,7 @@ const TOTAL = /^(?:合 *计|总 *计|小 *计|共 *计|total|sum|grand)/;
 const MAX_PAYMENTS = 600;
 const WHOLE_STAGE = new RegExp(`^(?:${STAGES})$`);
 
-/** A schedule of payments in a table: instalment, due date, amount or share. */
+/** Reads a payment schedule from a table: instalment, due date, amount or share. */
 export function readSchedule(document: Labelled, table: Table): ReadPayment[] {
   const at = {
     period: columnFor(table, 'line:no'),
@@ -48,25 +48,25 @@ export function readSchedule(document: Labelled, table: Table): ReadPayment[] {
   return payments;
 }
 
-/** Also a bare number: instalments are often only counted. */
+/** Bare numbers are accepted, since instalments are often only numbered. */
 function periodIn(document: Labelled, cell: Span): ReadPayment['period'] | undefined {
   const bare = trimmed(document, cell);
   if (/^\d{1,3}$/.test(document.plain.slice(bare.start, bare.end))) return { ...bare, value: rawText(document, bare) };
   const text = textOf(document, cell, 100);
   if (text) return text;
-  // `定金` announces a deposit elsewhere; in a plan it is a stage.
+  // `定金` is usually the label of a deposit; in a plan it is a stage.
   return WHOLE_STAGE.test(document.plain.slice(bare.start, bare.end))
     ? { ...bare, value: rawText(document, bare) }
     : undefined;
 }
 
-/** The total of a contract, in major units. */
+/** The total amount of a contract in major units. */
 export interface Total {
   readonly value: number;
   readonly currency: string;
 }
 
-/** Puts the payments among the readings, in the order of the document. */
+/** Adds the payments to the readings, in the order of the document. */
 export function addPayments(payments: readonly ReadPayment[], readings: Readings, total: Total | undefined): void {
   const computed = total ? amountsOf(payments, total) : [];
   for (const [n, { period, due, amount, share, confidence }] of payments.entries()) {
@@ -92,8 +92,8 @@ export function addPayments(payments: readonly ReadPayment[], readings: Readings
 }
 
 /**
- * The shares of the total in the currency's own units, each rounded once, half up. Where they make up the whole they
- * are floored and the last takes the rest, so that they add up to it.
+ * Converts shares of the total to amounts, each rounded half up to the currency's minor unit. Shares that add up to 100
+ * % are rounded down, and the last one is the remainder, so that the amounts add up to the total.
  */
 function amountsOf(payments: readonly ReadPayment[], { value, currency }: Total): (number | undefined)[] {
   const whole = toMinor(value, currency);

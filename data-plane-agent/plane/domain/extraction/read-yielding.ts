@@ -3,7 +3,7 @@ import { extraction, type Context } from './extract.js';
 import type { ExtractionRunRow } from '../../tables/extractions.js';
 
 /**
- * What a run keeps of a text. A long one takes a while: others get their turn in between, and the signal ends it there.
+ * Reads a text and returns the result for a run. Yields to the event loop between steps, where `signal` can abort it.
  */
 export async function readYielding(
   text: string,
@@ -11,7 +11,7 @@ export async function readYielding(
   signal?: AbortSignal,
 ): Promise<Pick<ExtractionRunRow, 'status' | 'overallConfidence' | 'fields' | 'missingFields' | 'warnings'>> {
   const steps = extraction(text, context);
-  for (const turn = yielding(signal); ; await turn()) {
+  for (const pause = yielding(signal); ; await pause()) {
     const { done, value } = steps.next();
     if (done)
       return {

@@ -6,13 +6,13 @@ import { isAccountField, masked } from '../sensitive.js';
 import { placeOf, schemaOf } from './keys.js';
 import type { ExtractionRunRow, FieldReviewRow } from '../../tables/extractions.js';
 
-/** A review whose fields there are, and whose values have the form of their fields. */
+/** A review whose fields exist, and whose values match the fields' schemas. */
 export interface CheckedReview extends FieldReview {
-  /** `fields[2]`: how messages name it. */
+  /** The path used in messages, such as `fields[2]`. */
   readonly path: string;
 }
 
-/** Reads what was sent of a review as far as that goes without the run; values come back in normal form. */
+/** Checks the parts of a review that do not depend on the run; returns normalized values. */
 export function checkedReviews(sent: readonly FieldReview[]): {
   readonly reviews: CheckedReview[];
   readonly issues: Issue[];
@@ -56,21 +56,21 @@ function checkedValue(
   return { issues: checked.issues.map((issue) => ({ path: joined(at, issue.path), problem: issue.problem })) };
 }
 
-/** `2.amount` of the list at `payments` is `payments[2].amount`. */
+/** Joins paths: `payments` and `2.amount` result in `payments[2].amount`. */
 const joined = (path: string, rest: string): string =>
   (rest === '' ? path : /^\d/.test(rest) ? `${path}${rest.replace(/^\d+/, '[$&]')}` : `${path}.${rest}`).slice(0, 300);
 
 interface Context {
   readonly row: ExtractionRunRow;
-  readonly standing: ReadonlyMap<string, FieldReviewRow>;
-  /** Of the contract, or what a contract has unless it says otherwise. */
+  readonly present: ReadonlyMap<string, FieldReviewRow>;
+  /** The contract's currency, or the default one. */
   readonly currencyCode: string;
 }
 
-/** How fields stand after the review. Throws a 400 that names what the run or the currency does not allow. */
+/** The reviews of fields after this review. Throws a 400 that names values invalid for the run or the currency. */
 export function reviewed(
   reviews: readonly CheckedReview[],
-  { row, standing, currencyCode }: Context,
+  { row, present, currencyCode }: Context,
   by: { readonly actorId: string | null; readonly now: number },
 ): Map<string, FieldReviewRow> {
   const found = new Map(row.fields.map((field) => [field.fieldKey, field.value]));
@@ -88,7 +88,7 @@ export function reviewed(
       reviewedAt: by.now,
     });
   }
-  const after = new Map([...standing, ...fresh]);
+  const after = new Map([...present, ...fresh]);
   const values = chosenValues(row, after);
   for (const { fieldKey, status, path } of reviews)
     if (status === 'overridden')
@@ -97,7 +97,7 @@ export function reviewed(
   return fresh;
 }
 
-/** The masked form of what was found, sent back, is what was found. */
+/** Replaces the masked form of the found value, sent back unchanged, by the found value. */
 const unmaskedValue = (key: string, sent: unknown, found: unknown): unknown =>
   isAccountField(key) && typeof found === 'string' && sent === masked(found) ? found : sent;
 
@@ -129,14 +129,14 @@ function checkAmount(
   amounts.minor(path, value, typeof named === 'string' ? named : currencyCode);
 }
 
-/** What was accepted and what was put in its place, by field. */
+/** The accepted and overriding values by field. */
 export function chosenValues(
   row: ExtractionRunRow,
-  standing: ReadonlyMap<string, FieldReviewRow>,
+  present: ReadonlyMap<string, FieldReviewRow>,
 ): Map<string, unknown> {
   const found = new Map(row.fields.map((field) => [field.fieldKey, field.value]));
   const values = new Map<string, unknown>();
-  for (const [key, { status, overrideValue }] of standing) {
+  for (const [key, { status, overrideValue }] of present) {
     if (status === 'overridden') values.set(key, overrideValue);
     else if (status === 'accepted' && found.has(key)) values.set(key, found.get(key));
   }
@@ -144,8 +144,8 @@ export function chosenValues(
 }
 
 /**
- * The values as a change of a contract. Lines and terms come in the order of their numbers; a list that was overridden
- * as a whole is what they are laid over.
+ * The values as a change of a contract. Lines and terms are ordered by their numbers, and are merged into a list that
+ * was overridden as a whole.
  */
 export function changesOf(values: ReadonlyMap<string, unknown>): Record<string, unknown> {
   const changes: Record<string, unknown> = {};
@@ -177,8 +177,8 @@ const REQUIRED: readonly string[] = (ContractInput as { required?: readonly stri
 const OF_ITEM = { payments: ['period', 'dueDate', 'amount'], terms: ['kind', 'title', 'note'] } as const;
 
 /**
- * What lacks: of a new contract its required fields, of each line and term its own. Items are named by their place
- * among those that would be written.
+ * The missing required fields: those of a new contract, and those of each line and term. Items are numbered as they
+ * would be written.
  */
 export function lackingFields(
   changes: Readonly<Record<string, unknown>>,

@@ -6,10 +6,10 @@ import { MEANS_CHINESE, MEANS_ENGLISH } from './means.js';
 import { readChineseNumber } from './numerals.js';
 
 /**
- * What running text and titles say without a label. Each pattern looks at a short stretch only, and is tried so many
- * times at most.
+ * Patterns for values in running text and titles without a label. Each matches only a short text, and is applied a
+ * limited number of times.
  */
-const MOST = 40;
+const MAX_MATCHES = 40;
 
 interface Pattern {
   readonly key: string;
@@ -18,7 +18,7 @@ interface Pattern {
   readonly value: (said: string, document: Document, at: number) => unknown;
 }
 
-const asSaid = (said: string, { text }: Document, at: number): string =>
+const asWritten = (said: string, { text }: Document, at: number): string =>
   normalCut(text.slice(at, at + said.length).replace(/\s+/g, ' '), { max: 1_000 }).trim();
 
 const PATTERNS: readonly Pattern[] = [
@@ -32,40 +32,40 @@ const PATTERNS: readonly Pattern[] = [
     key: 'equipmentName',
     confidence: 0.75,
     pattern: /(?:购买|采购|租赁|承租|出售|出租)的?([\u4e00-\u9fff]{2,20})\((?=型号|规格)/g,
-    value: asSaid,
+    value: asWritten,
   },
   {
     key: 'equipmentName',
     confidence: 0.76,
     pattern:
       /(?:将|把)[^。;\n]{0,24}?(?:位于|坐落于|座落于|坐落在)([^。;,()\n]{4,60}?)的?(?:房屋|房产|物业|商铺|店铺|厂房|仓库|写字楼|办公用房|场地)(?:\([^)\n]{0,24}\))?[^。;,\n]{0,12}(?:出租|租赁|租)/g,
-    value: asSaid,
+    value: asWritten,
   },
   {
     key: 'equipmentName',
     confidence: 0.74,
     pattern: /(?:该|本|租赁|出租)房屋(?:坐落|座落|位)(?:于|在)[: ]{0,2}([^。;,()\n_]{4,60})/g,
-    value: asSaid,
+    value: asWritten,
   },
   {
     key: 'equipmentName',
     confidence: 0.74,
     pattern:
       /(?:lets?|leases?|demises?|rents?)(?![a-z])[^.\n]{0,80}?(?:property|premises|unit|space|building|land) (?:known as|situated? at|located at|being) ([^\n;(]{6,120}?)(?= \(|;|,? (?:for (?:the|a) term|together with|comprising|as shown|more particularly)|\n)/g,
-    value: asSaid,
+    value: asWritten,
   },
   {
     key: 'payeeBank',
     confidence: 0.74,
     pattern:
       /(?:landlord|lessor|seller|supplier|vendor|contractor|payee)'?s? (?:bank )?account(?: no| number)?[^\n;]{0,40}? (?:with|at|held with) ([a-z][a-z .&'-]{2,60}?bank(?: [a-z]+)?)(?=[,.;\n]| \()/g,
-    value: asSaid,
+    value: asWritten,
   },
   {
     key: 'projectName',
     confidence: 0.76,
     pattern: /(?:^|\n) {0,40}for the[ \n]{1,4}([^\n.;:]{3,80} project) {0,4}(?=\n|$)/g,
-    value: asSaid,
+    value: asWritten,
   },
   {
     key: 'invoicePoints',
@@ -81,7 +81,7 @@ const PATTERNS: readonly Pattern[] = [
       `(?:以|通过|采用|采取|用)(${MEANS_CHINESE})(?:的)?(?:方式|形式)?(?:向|支付|付款|结算|汇|付|将[^。;,\\n]{0,12}(?:汇|支付|付至))`,
       'g',
     ),
-    value: asSaid,
+    value: asWritten,
   },
   {
     key: 'paymentMethod',
@@ -90,31 +90,31 @@ const PATTERNS: readonly Pattern[] = [
       `(?:paid|payable|payments?|made|pay|remit\\w{0,4})[^.\\n;]{0,100}? (?:by|via|through) (?:way of |means of |an? )?(${MEANS_ENGLISH})(?![a-z])`,
       'g',
     ),
-    value: asSaid,
+    value: asWritten,
   },
   {
     key: 'paymentCycle',
     confidence: 0.75,
     pattern: /(按(?:月|季度|季|半年|年)(?:度)?(?:支付|付款|结算|缴纳|付租)|每(?:月|季度|季|半年|年)支付(?:一次)?)/g,
-    value: asSaid,
+    value: asWritten,
   },
   {
     key: 'paymentCycle',
     confidence: 0.74,
     pattern:
       /(?:payable|paid|pay|due|rent|instal?ments?)[^.\n;]{0,30}? ((?:monthly|quarterly|semi-annually|half-yearly|annually|yearly)(?: in (?:advance|arrears?))?)(?![a-z]| (?:rent|payment|instal|lease|sum|in (?:adv|arr)))/g,
-    value: asSaid,
+    value: asWritten,
   },
 ];
 
-/** `agrees to purchase two (2) units of the inclined bucket elevator, model BE-1800`: how many of what. */
+/** A quantity with its item: `agrees to purchase two (2) units of the inclined bucket elevator, model BE-1800`. */
 const SO_MANY =
   /(?:purchase|sell|lease|rent|buy|supply|deliver|hire)s?(?: from| to)?[^.;\n\d]{0,48}? ([a-z-]{3,12} \((\d{1,4})\)|\d{1,4}) (?:new |used )?(?:units?|sets?|pieces?|nos?)(?: of)?(?: the| an?)? ([a-z][a-z0-9 /-]{3,60}?)(?=,| \(|\.|;|\n| model| type| manufactured| together| with | at | for )/g;
 
 export function readRunningText(document: Document, readings: Readings): void {
   for (const { key, confidence, pattern, value } of PATTERNS) {
     pattern.lastIndex = 0;
-    for (let n = 0; n < MOST; n++) {
+    for (let n = 0; n < MAX_MATCHES; n++) {
       const match = pattern.exec(document.plain);
       if (!match) break;
       const said = match[1] ?? match[2] ?? '';
@@ -124,7 +124,7 @@ export function readRunningText(document: Document, readings: Readings): void {
   }
   readPrices(document, readings);
   SO_MANY.lastIndex = 0;
-  for (let n = 0; n < MOST; n++) {
+  for (let n = 0; n < MAX_MATCHES; n++) {
     const match = SO_MANY.exec(document.plain);
     if (!match) break;
     const [all, count = '', digits, name = ''] = match;
@@ -133,7 +133,7 @@ export function readRunningText(document: Document, readings: Readings): void {
     readings.add('quantity', { value: Number(digits ?? count), start: at, end: at + count.length, confidence: 0.78 });
     if (!/^(?:following|equipment|goods|product)|described|listed/.test(name))
       readings.add('equipmentName', {
-        value: asSaid(name, document, end - name.length),
+        value: asWritten(name, document, end - name.length),
         start: end - name.length,
         end,
         confidence: 0.76,
@@ -142,7 +142,7 @@ export function readRunningText(document: Document, readings: Readings): void {
 }
 
 const OF_OTHER_ONE = /insur|replac|damage|loss|penalt|fine|charge|hire|rent|deposit|保险|赔偿|押金/;
-/** What follows the price of one, and what stands before the rent of a period: `48 payments of $3,275.00`. */
+/** Text after a unit price, and before a periodic rent: `48 payments of $3,275.00`. */
 const OF_ONE = / ?(?:per|for each|a|\/) ?(?:unit|set|piece|machine)(?![a-z])/g;
 const PAYMENTS_OF =
   /\d{1,3}(?: \([a-z-]+\))? (?:equal )?(?:consecutive )?(?:monthly |quarterly )?(?:rental |rent |lease )?(?:payments|instal?ments) of (?:not less than )?/g;
@@ -152,7 +152,7 @@ function readPrices(document: Document, readings: Readings): void {
     const amount = findAmounts(document, { from: Math.max(0, match.index - 32), to: match.index, limit: 4 }).find(
       ({ end }) => match.index - end >= 0 && match.index - end <= 1,
     );
-    // What one costs when it is lost or let is not its price.
+    // The price for replacing or hiring an item is not its unit price.
     const said =
       document.plain
         .slice(Math.max(0, match.index - 90), match.index)
@@ -170,7 +170,7 @@ function readPrices(document: Document, readings: Readings): void {
 function* takeFew<T>(matches: Iterable<T>): Generator<T> {
   let n = 0;
   for (const match of matches) {
-    if (n++ >= MOST) return;
+    if (n++ >= MAX_MATCHES) return;
     yield match;
   }
 }

@@ -4,7 +4,7 @@ import { rawText, type Span } from './document.js';
 import type { Labelled } from './values.js';
 import { MILESTONE, PAYS, PENALTY, STAGES } from './words/payments.js';
 
-/** One payment as the document tells of it. A share of the total becomes an amount once the total is known. */
+/** One payment as stated in the document. A share becomes an amount once the total is known. */
 export interface ReadPayment {
   readonly period: Span & { readonly value: string };
   readonly due: (Span & { readonly value: string }) | undefined;
@@ -13,13 +13,13 @@ export interface ReadPayment {
   readonly confidence: number;
 }
 
-/** What was paid before is in such a share; and a bound is none. */
+/** Cumulative shares and bounds, which are not shares of a single payment. */
 const UP_TO =
   /付至|支付到|支付至|付到|累计|不宜?超过|不高于|不低于|不少于|至少|最多|up to|cumulative|not (?:to )?exceed|no more than|at (?:least|most)/;
 const SHARE =
   /(?:合同|总价|货款|价款|金额|租金|total|contract|price|value|amount|付|款|pay|of |\( ?|:|^|\s)[^%\n]{0,24}?(\d{1,3}(?:\.\d{1,2})?) {0,2}(?:%|per ?cent)/;
 
-/** All of it, in hundredths of a percent. */
+/** 100 %, in hundredths of a percent. */
 export const WHOLE = 10_000;
 export const hundredths = (percent = '0'): number => Math.round(Number(percent) * 100);
 
@@ -34,19 +34,19 @@ export function shareIn(document: Labelled, { start, end }: Span): ReadPayment['
   return { percent, start: at, end: start + match.index + match[0].length };
 }
 
-/** A share, but not one of tax. */
+/** A percentage that is not a tax rate. */
 const MARK =
   /(?<![\d.]|(?:税率|税点|vat|gst|tax)[^\d%,;]{0,10})(\d{1,3}(?:\.\d{1,2})?) {0,2}(?:%|per ?cent)(?! ?的?(?:增值税|税|vat|gst|tax|discount))/;
 const MARKS = new RegExp(MARK, 'g');
 const MAX_PARTS = 24;
 
-/** The parts of a clause that each say one share: `30% upon signing, 70% upon delivery`, `合同签订后支付30%，货到后支付70%`. */
+/** Splits a clause into parts with one share each: `30% upon signing, 70% upon delivery`, `合同签订后支付30%，货到后支付70%`. */
 export function partsOf({ plain }: Labelled, clause: Span): Span[] {
   const text = plain.slice(clause.start, Math.min(clause.end, clause.start + 1_200));
   const marks = [...text.matchAll(MARKS)].slice(0, MAX_PARTS);
   const [first] = marks;
   if (!first || marks.length < 2) return [clause];
-  // Either the share comes first and then what it waits for, or the other way round.
+  // The share is either before or after its condition throughout.
   const isLast = SAYS_WHEN.test(text.slice(leadFrom(text, first.index), first.index));
   const cuts: number[] = [];
   for (const [i, { index, 0: said }] of marks.entries()) {
@@ -61,8 +61,8 @@ export function partsOf({ plain }: Labelled, clause: Span): Span[] {
 }
 
 /**
- * A label before the first share is none of the plan (`Terms of payment: 30% …`), unless it is what the share waits for
- * (`Upon delivery: 70%`).
+ * A label before the first share is not part of the plan (`Terms of payment: 30% …`), unless it is the condition of the
+ * share (`Upon delivery: 70%`).
  */
 function leadFrom(text: string, until: number): number {
   const edge = lastEdge(text, until);
@@ -75,14 +75,14 @@ function leadFrom(text: string, until: number): number {
   return ENGLISH_WHEN.test(label) || /(?:后|前|时|内|满)$/.test(label) ? before : edge;
 }
 
-/** Behind the last colon or edge of a cell at or before the place; 0 where there is none. */
+/** The position after the last colon or cell edge at or before `at`; 0 when there is none. */
 const lastEdge = (text: string, at: number): number =>
   at < 0 ? 0 : Math.max(text.lastIndexOf(':', at), text.lastIndexOf('\t', at), text.lastIndexOf('|', at)) + 1;
 
 const SAYS_WHEN =
   /后|前|内|时|日|满|到|毕|完|款|金|预付|首付|(?:^|[^a-z])(?:(?:up)?on|after|within|before|prior to|at|against|following|deposit|advance|down ?payment|balance|retention|final)(?![a-z])/;
 
-/** Where a part may begin: behind commas and between words that join, but in no brackets and no number. */
+/** Positions where a part may begin: after commas and before conjunctions, but not within brackets or numbers. */
 function gapsIn(text: string, from: number, to: number): number[] {
   const gaps: number[] = [];
   let depth = 0;
@@ -97,12 +97,13 @@ function gapsIn(text: string, from: number, to: number): number[] {
   return gaps;
 }
 
-/** Shares of other things. */
+/** Percentages of other things. */
 const OF_OTHERS =
   /折扣|优惠|利率|利息|保险|股权|持股|表决|毛利|discount|insur|rebate|shareholding|voting|margin|humidity|capacity|utili[sz]ation/;
 
 /**
- * `30% upon signing`, `货到验收后支付60%`, `30% deposit`, `余款10%`: a share and what it waits for, with no word for the total.
+ * Reads a share with its condition but without a word for the total: `30% upon signing`, `货到验收后支付60%`, `30% deposit`,
+ * `余款10%`.
  */
 export function bareStage(document: Labelled, part: Span): ReadPayment | undefined {
   const text = document.plain.slice(part.start, Math.min(part.end, part.start + 300));
@@ -128,13 +129,13 @@ export function bareStage(document: Labelled, part: Span): ReadPayment | undefin
     period: { ...period, value },
     due: day && { value: day.day, start: day.start, end: day.end },
     amount: amount && { value: amount.value, start: amount.start, end: amount.end },
-    // `付至90%` has in it what was paid before: a plan with such a part is not read.
+    // `付至90%` includes earlier payments: a plan with such a part is not read.
     share: UP_TO.test(text) ? undefined : { percent, start: part.start + mark.index, end: part.start + end },
     confidence: 0.78,
   };
 }
 
-/** Numbering, and what joins the part to the one before. */
+/** Numbering and conjunctions at the start of a part. */
 const OPENS =
   /^[\s,;、>*•·"-]*(?:\(?(?:[a-h]|\d{1,2}|[一二三四五六七八九十]{1,2}|[ivx]{1,4})(?:\.\d{1,2}){0,2}[).、,:]{1,2} *|[①-⑩] *)?(?:(?:and|then|plus) |即|在|于|自|待|the )*/;
 const IS_WHEN = /(?:后|前|内|时|日|满|到|毕|完|起|月|年)$/;
@@ -153,7 +154,7 @@ function nameBefore(text: string, until: number): Span | undefined {
   const bare = whole.replace(/[\s,:-]+$/, '');
   if (NOUN.test(bare)) return { start, end: start + bare.length };
   const said = whole.slice(0, PAYS.exec(whole)?.index ?? whole.length);
-  // `质保期满` ends in what it waits for; its last words stand nearest to the share.
+  // In a long text, only the words nearest to the share are its condition, as in `质保期满`.
   const near = said.length > 40 ? said.lastIndexOf(',') + 1 : 0;
   const name = said.slice(near);
   if (name.length < 2 || name.length > 80 || !(IS_WHEN.test(name) || ENGLISH_WHEN.test(name))) return undefined;

@@ -1,6 +1,6 @@
 import type { Issue } from '../../../base/validation.js';
 
-/** A contract is read from exactly one source. */
+/** Requires exactly one source: `text` or `fileRef`. */
 export function sourceIssues({
   text,
   fileRef,

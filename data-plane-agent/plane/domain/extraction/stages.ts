@@ -9,7 +9,7 @@ import { oneOf, raw } from './words/one-of.js';
 
 const MAX_PAYMENTS = 600;
 const MAX_LINE = 4_000;
-/** Lines between two pauses. */
+/** Lines between two yields. */
 const STEP = 500;
 
 const STAGE = new RegExp(
@@ -23,8 +23,8 @@ export interface Stages {
 }
 
 /**
- * A part of a plan, where it stands. `isBare`: nothing but a share and what it waits for, of which alone nobody can
- * tell that it is a payment.
+ * A part of a plan with its line. `isBare`: it contains only a share and its condition, which alone is not enough to
+ * identify a payment.
  */
 interface Member {
   readonly payment: ReadPayment;
@@ -33,14 +33,14 @@ interface Member {
 }
 
 /**
- * Staged payments in clauses: `（1）预付款：合同签订后7日内支付合同总价的30%，即¥360,000元；`, and bare shares (`30% upon signing, 70% upon
- * delivery`) where they make up the whole. Yields where it may pause.
+ * Reads staged payments in clauses: `（1）预付款：合同签订后7日内支付合同总价的30%，即¥360,000元；`, and bare shares (`30% upon signing, 70%
+ * upon delivery`) when they add up to 100 %. Yields between steps.
  */
 export function* readStages(document: Labelled): Generator<undefined, Stages> {
   const members: Member[] = [];
   for (const [i, line] of document.lines.entries()) {
     if (i % STEP === STEP - 1) yield;
-    // Every stage says how much.
+    // Every stage contains a number.
     if (members.length >= MAX_PAYMENTS) break;
     if (!/\d/.test(document.plain.slice(line.start, Math.min(line.end, line.start + MAX_LINE)))) continue;
     for (const clause of clausesOf(document, line))
@@ -53,13 +53,13 @@ export function* readStages(document: Labelled): Generator<undefined, Stages> {
   };
 }
 
-/** Whether the stretch says when which part is paid, and so more than by what means. */
+/** Whether a span contains a payment plan and not only a means of payment. */
 export const isPlan = (document: Labelled, span: Span): boolean =>
   stagesIn(document, span).some(
     ({ payment: { share, amount } }) => amount !== undefined || (share !== undefined && share.percent !== '100'),
   );
 
-/** Also before a stage that says how much in the same sentence: `首付款30%于3月1日前支付,尾款70%于6月1日前支付`. */
+/** Ends of clauses, including commas before a stage with its own share: `首付款30%于3月1日前支付,尾款70%于6月1日前支付`. */
 const ENDS = new RegExp(
   oneOf(
     '[;。]',
@@ -71,7 +71,7 @@ const ENDS = new RegExp(
   'g',
 );
 
-/** The clauses of a line, parted where a sentence or a member of a list ends. */
+/** Splits a line into sentences and list items. */
 function clausesOf(document: Labelled, { start, end }: Span): Span[] {
   const text = document.plain.slice(start, Math.min(end, start + MAX_LINE));
   const parts: Span[] = [];
@@ -130,9 +130,7 @@ const WHEN =
   /^[\s>*•·-]*(?:\(?(?:[a-h]|[\divx一二三四五六七八九十]{1,4})(?:\.\d{1,2}){0,2}[).、,:]{1,2} *|[①-⑩] *)?([^,，:%。;]{2,30}?(?:后|前|内|时|日)(?:[^,，:%。;]{0,12}?内)?)(?=,|，|由|[需买承乙甲]方|承租人|买受人|[再应一]?[次]?支付|[应再]?付)/;
 const WHEN_ENGLISH = /%[^%]{0,80}?((?:up)?on |within |after |before |prior to |at |against )([a-z][^,.;:%(]{3,60})/;
 
-/**
- * A share of the total that is paid when something has happened, without a name: `发货前支付合同总额的50%` is the payment `发货前`.
- */
+/** Finds a share of the total with a condition but no name: for `发货前支付合同总额的50%` the name is `发货前`. */
 function conditionIn(text: string): RegExpExecArray | null {
   if (!OF_TOTAL.test(text)) return null;
   const chinese = WHEN.exec(text);
@@ -143,14 +141,14 @@ function conditionIn(text: string): RegExpExecArray | null {
   return english;
 }
 
-/** `First instalment: 30,000` with no currency beside it. */
+/** An amount after a colon that may lack a currency: `First instalment: 30,000`. */
 function afterColon(document: Labelled, clause: Span) {
   const colon = document.plain.slice(clause.start, clause.end).indexOf(':');
   const amount = colon < 0 ? undefined : readAmount(document, clause.start + colon + 1);
   return amount && !amount.isBare && amount.end <= clause.end ? amount : undefined;
 }
 
-/** Lines that may stand between two parts of one plan. */
+/** The largest number of lines between two parts of a plan. */
 const APART = 3;
 
 interface Run {
@@ -159,8 +157,8 @@ interface Run {
 }
 
 /**
- * Parts that stand together. Bare ones count where all make up the whole: what adds up to 90 % is no plan, or one of
- * which a part was not read.
+ * Groups adjacent parts into plans. Bare parts count only if all shares add up to 100 %; otherwise they are not a plan,
+ * or a part was not recognized.
  */
 function runsOf(members: readonly Member[]): Run[] {
   const runs: Member[][] = [];
@@ -173,7 +171,7 @@ function runsOf(members: readonly Member[]): Run[] {
     const named = run.filter(({ isBare }) => !isBare);
     const sum = sumOf(run);
     if (named.length === run.length || (run.length > 1 && sum === WHOLE)) return { kept: run, warning: undefined };
-    // One share alone is that of anything.
+    // A single bare share may be a share of anything.
     if (run.length < 2 || sumOf(named) === WHOLE) return { kept: named, warning: undefined };
     return {
       kept: named,

@@ -1,18 +1,18 @@
 import { isBlank, lineAt, trimmed, type Span } from './document.js';
 import { isLabel, type Meaning } from './label-hits.js';
 import { currencyOf, type AmountHint } from './amounts.js';
-import type { Announced } from './labels.js';
+import type { LabelKind } from './labels.js';
 import type { Labelled } from './values.js';
 
 export interface Column {
   readonly meanings: readonly Meaning[];
-  /** What its head says of the amounts in it: `金额（万元）`. */
+  /** The unit and currency in its header: `金额（万元）`. */
   readonly hint: AmountHint;
 }
 
 /**
- * A table: its columns by their heads, and the cells of each row under them; a row with another number of cells is not
- * aligned.
+ * A table with its columns and the cells of its rows. A row with a different number of cells is not aligned with the
+ * columns.
  */
 export interface Table extends Span {
   readonly columns: readonly (Column | undefined)[];
@@ -20,15 +20,12 @@ export interface Table extends Span {
 }
 
 const MAX_COLUMNS = 24;
-/** Of all tables together. */
+/** The limit for all tables together. */
 const MAX_ROWS = 2_000;
 const MAX_TABLES = 40;
 const MAX_TRIED = 2_000;
 
-/**
- * The tables of the document: lines whose cells are parted by `|`, tabs or gaps, under a line of which at least two
- * cells are labels.
- */
+/** Finds tables: lines with cells separated by `|`, tabs or gaps, below a line with at least two labels as cells. */
 export function tablesOf(document: Labelled): Table[] {
   const tables: Table[] = [];
   let left = MAX_ROWS;
@@ -50,7 +47,7 @@ export function tablesOf(document: Labelled): Table[] {
   return tables;
 }
 
-/** How many labels stand in each line: a head has at least two. */
+/** The number of labels per line; a header has at least two. */
 function labelsByLine(document: Labelled): Map<number, number> {
   const counts = new Map<number, number>();
   for (const { start } of document.hits) {
@@ -72,10 +69,10 @@ function tableUnder(
   if (heads.length < 2 || heads.length > MAX_COLUMNS) return undefined;
   const columns = heads.map((cell) => columnOf(document, cell));
   if (columns.filter(Boolean).length < Math.max(2, heads.length / 2)) return undefined;
-  // The two parties side by side are no table of things.
-  if (columns.every((column) => !column || column.meanings.some(({ announced }) => announced.startsWith('party:'))))
+  // Two parties side by side are not a table.
+  if (columns.every((column) => !column || column.meanings.some(({ kind }) => kind.startsWith('party:'))))
     return undefined;
-  // Labels over labels are a form of several columns, and no table.
+  // Labels above labels are a form with several columns, and not a table.
   if (
     cellsOf(document, first, separator).every((cell) => columnOf(document, cell) !== undefined) &&
     !isRule(document, first)
@@ -85,11 +82,11 @@ function tableUnder(
   let last = at;
   for (let next = at + 1; next < document.lines.length && rows.length < mostRows; next++) {
     const line = document.lines[next];
-    // One blank line may part the rows of a text that was taken out of a page.
+    // One blank line may separate rows in text extracted from a page.
     if (!line || line.number - (document.lines[next - 1]?.number ?? 0) > 2) break;
     if (!isRule(document, line)) {
       const cells = cellsOf(document, line, separator);
-      // Gaps are in any text: there a row has as many cells as the head, or adds up.
+      // Gaps also occur in running text, so such a row must have as many cells as the header, or be a total row.
       if (
         cells.length < 2 ||
         separatorOf(document, line) !== separator ||
@@ -106,14 +103,12 @@ function tableUnder(
   return { columns, rows, start: head.start, end: document.lines[last]?.end ?? head.end, lines: last - at };
 }
 
-/** Which column the label heads, if one does. The surer meaning wins. */
-export function columnFor({ columns }: Table, ...announced: readonly Announced[]): number {
+/** The index of the column with one of these labels, by weight; -1 when there is none. */
+export function columnFor({ columns }: Table, ...kinds: readonly LabelKind[]): number {
   const weights = columns.map((column) =>
     Math.max(
       0,
-      ...(column?.meanings ?? [])
-        .filter((meaning) => announced.includes(meaning.announced))
-        .map(({ weight }) => weight),
+      ...(column?.meanings ?? []).filter((meaning) => kinds.includes(meaning.kind)).map(({ weight }) => weight),
     ),
   );
   const best = Math.max(0, ...weights);
@@ -123,13 +118,13 @@ export function columnFor({ columns }: Table, ...announced: readonly Announced[]
 const GAP = '  ';
 const ADDS_UP = /^\s*(?:合\s*计|总\s*计|小\s*计|total|grand total)/;
 
-/** What parts the cells of a line: bars, tabs or gaps. */
+/** The separator of a line's cells: bars, tabs or gaps. */
 export function separatorOf(document: Labelled, { start, end }: Span): string {
   const text = document.plain.slice(start, Math.min(end, start + 4_000));
   return text.includes('|') ? '|' : text.includes('\t') ? '\t' : GAP;
 }
 
-/** The cells of a line, without those that are empty at its edges. */
+/** The cells of a line, without empty ones at its ends. */
 export function cellsOf(document: Labelled, { start, end }: Span, separator: string): Span[] {
   const { plain } = document;
   if (end - start > 4_000 || end - start < 3) return [];
@@ -141,7 +136,7 @@ export function cellsOf(document: Labelled, { start, end }: Span, separator: str
       separator === GAP ? isBlank(plain.charCodeAt(at)) && isBlank(plain.charCodeAt(at + 1)) : plain[at] === separator;
     if (!isEnd && !isEdge) continue;
     const cell = trimmed(document, { start: from, end: at });
-    // Between bars an empty cell keeps its place.
+    // Between bars or tabs, empty cells count.
     if (cell.end > cell.start || (separator !== GAP && from !== start && !isEnd)) cells.push(cell);
     if (separator === GAP) while (at + 1 < end && isBlank(plain.charCodeAt(at + 1))) at += 1;
     from = at + 1;
@@ -160,17 +155,17 @@ function isRule(document: Labelled, { start, end }: Span): boolean {
 }
 
 function columnOf(document: Labelled, cell: Span): Column | undefined {
-  // `甲方：` announces what stands behind it, and heads no column.
+  // `甲方：` is the label of the text after it, and not a column header.
   if (cell.end - cell.start > 60 || document.plain[cell.end - 1] === ':') return undefined;
   const text = document.plain.slice(cell.start, cell.end);
   const meanings = SHARE_HEAD.test(text) ? SHARES : isLabel(document, cell);
   return meanings && { meanings, hint: hintOf(document, text) };
 }
 
-/** `% of contract price`, `占合同总价比例（%）`: whatever they are shares of. */
+/** Headers of share columns, whatever the shares refer to: `% of contract price`, `占合同总价比例（%）`. */
 const SHARE_HEAD =
   /^(?:percentage|percent|share|%) of [a-z ]{3,40}$|^(?:占|付款|支付|应付)[\u4e00-\u9fff]{0,8}(?:比例|百分比)(?:\(%\))?$/;
-const SHARES: readonly Meaning[] = [{ announced: 'line:share', weight: 1 }];
+const SHARES: readonly Meaning[] = [{ kind: 'line:share', weight: 1 }];
 
 /** Units in brackets: `（万元）`, `(USD)`, `(RMB thousand)`. */
 export function hintOf(document: Labelled, text: string): AmountHint {

@@ -24,10 +24,10 @@ const SALE = new RegExp(
 );
 const CONTRACT = /合同|协议|契约|确认书|contract|agreement|lease|order|confirmation/;
 
-/** Lines at the head of a document in which its title is. */
+/** The number of lines at the start of a document that may contain its title. */
 const HEAD = 20;
 
-/** The title says whether it is a sale or a lease. */
+/** Reads from the title whether the contract is a sale or a lease. */
 export function readTitle(document: Document, readings: Readings): void {
   for (const [line, { start, end }] of document.lines.slice(0, HEAD).entries()) {
     const text = titleIn(document, { start, end });
@@ -47,17 +47,17 @@ function titleIn({ plain }: Document, { start, end }: Pick<Line, 'start' | 'end'
   return end - start > 80 || !CONTRACT.test(text) || /[。;:]|编号/.test(text) ? undefined : text;
 }
 
-/** A line of its own that names a sale or a lease, and no sentence. */
+/** Whether a line is the title of a sale or a lease, and not part of a sentence. */
 function isTitle(document: Document, line: Line): boolean {
   const text = titleIn(document, line);
   return text !== undefined && text.length <= 60 && !/[,.!?]$/.test(text) && (LEASE.test(text) || SALE.test(text));
 }
 
 /**
- * Titles of what is written before, after and around a sale or a lease, and of other contracts. An invoice pro forma is
- * left out: it stands for a sale.
+ * Titles of documents related to a sale or a lease, and of other kinds of contracts. Pro forma invoices are not
+ * included, since they serve as sales contracts.
  */
-const PAPERS: readonly (readonly [name: string, title: RegExp])[] = [
+const OTHER_DOCUMENTS: readonly (readonly [name: string, title: RegExp])[] = [
   ['an invoice', /^(?:(?:tax|commercial|vat|sales) )?invoice(?: no\b.*)?$|^(?:电子|数电|增值税|专用|普通){0,4}发票/],
   [
     'a price list or a quotation',
@@ -91,30 +91,30 @@ const GREETS = /^(?:dear (?!all\b)[a-z]|尊敬的)/;
 const MAILS = /^(?:from|发件人): /;
 const MAILED = /^(?:to|subject|sent|收件人|主题): /;
 const CLOSES = /^(?:yours |sincerely|(?:kind|best|warm) regards|此致|敬礼|顺颂商祺)/;
-/** Lines at the end of a letter in which it takes leave. */
+/** The number of lines at the end of a letter that may contain its closing. */
 const FOOT = 15;
 
-/** What the document says that it is, where that is neither a sale nor a lease nor any other contract. */
-export function otherPaper(document: Document): string | undefined {
+/** The kind of a document that is neither a sale nor a lease, by its title or form; otherwise `undefined`. */
+export function otherDocument(document: Document): string | undefined {
   const { lines, plain } = document;
   for (const line of lines.slice(0, HEAD)) {
     const text = plain
       .slice(line.start, Math.min(line.end, line.start + 90))
       .replaceAll(/(?<=[\u4e00-\u9fff]) +(?=[\u4e00-\u9fff])/g, '')
       .trim();
-    const paper = text.length <= 60 ? PAPERS.find(([, title]) => title.test(text)) : undefined;
-    if (paper) return isBoundWithContract(document) ? undefined : paper[0];
+    const match = text.length <= 60 ? OTHER_DOCUMENTS.find(([, title]) => title.test(text)) : undefined;
+    if (match) return isBoundWithContract(document) ? undefined : match[0];
     if (titleIn(document, line) !== undefined) break;
   }
   const says = (part: readonly Line[], words: RegExp) =>
     part.some(({ start, end }) => words.test(plain.slice(start, Math.min(end, start + 40)).trim()));
-  // A contract may be written as a letter; what a letter says of one is no title.
+  // A contract may be written as a letter, so its title takes precedence.
   if (lines.slice(0, HEAD).some((line) => isTitle(document, line))) return undefined;
   if (says(lines.slice(0, 4), MAILS) && says(lines.slice(0, 8), MAILED)) return 'an e-mail';
   return says(lines.slice(0, HEAD), GREETS) && says(lines.slice(-FOOT), CLOSES) ? 'a letter' : undefined;
 }
 
-/** Behind an offer or an invoice may come the contract itself: a page that begins with its title. */
+/** Whether a later page begins with the title of a contract, as when it is bound with an offer or an invoice. */
 function isBoundWithContract(document: Document): boolean {
   const { lines, pageStarts } = document;
   return pageStarts.slice(1, MAX_PAGES).some((pageStart) => {
@@ -125,13 +125,16 @@ function isBoundWithContract(document: Document): boolean {
 
 const MAX_PAGES = 50;
 
-/** What any paper may name: between whom, about which contract. Its days, sums and things are its own. */
-const OF_ANY_PAPER: ReadonlySet<string> = new Set(['contractNo', 'archiveCode', 'projectName', 'partyA', 'partyB']);
+/**
+ * Fields that may be read from any document: the parties and the contract referred to. Its other data is not that of
+ * the contract.
+ */
+const OF_ANY_DOCUMENT: ReadonlySet<string> = new Set(['contractNo', 'archiveCode', 'projectName', 'partyA', 'partyB']);
 
-/** Of another paper little is kept, and none of it is sure. */
-export function keepOfOtherPaper(paper: string, readings: Readings): GivenWarning {
-  readings.keep(OF_ANY_PAPER, { doubt: 'OTHER_DOCUMENT', from: 0.9, most: 0.55 });
+/** Keeps only these fields, with low confidence, and returns a warning. */
+export function keepOfOtherDocument(name: string, readings: Readings): GivenWarning {
+  readings.keep(OF_ANY_DOCUMENT, { doubt: 'OTHER_DOCUMENT', from: 0.9, most: 0.55 });
   return warn('OTHER_DOCUMENT', {
-    message: `By its title or its form this is ${paper}, and neither a sale nor a lease: what it says of days, sums and things was not read.`,
+    message: `By its title or form this document is ${name}, and neither a sale nor a lease: its dates, amounts and items were not read.`,
   });
 }

@@ -2,7 +2,7 @@ import { isCjk, lineAt, lineSpan, rawText, trimmed, type Document, type Span } f
 import { isLabel, labelAt, pastBlanks, type LabelHit } from './label-hits.js';
 import { readChineseNumber, readEnglishNumber } from './numerals.js';
 
-/** A document with the labels in it, in their order. */
+/** A document with its labels in order. */
 export interface Labelled extends Document {
   readonly hits: readonly LabelHit[];
 }
@@ -11,13 +11,10 @@ export interface ReadText extends Span {
   readonly value: string;
 }
 
-/** No value of one line is longer. */
+/** The largest length of a value on one line. */
 const LONGEST = 4_000;
 
-/**
- * Where the value that begins there ends: at the edge of its cell, at a gap in the line, or where the next label
- * announces something else.
- */
+/** The end of a value: the edge of its cell, a gap in the line, or the next label with a value. */
 export function cellEnd(document: Labelled, from: number): number {
   const line = lineSpan(document, lineAt(document, from));
   const most = Math.min(line.end, from + LONGEST);
@@ -27,7 +24,7 @@ export function cellEnd(document: Labelled, from: number): number {
   return next ? next.start : end;
 }
 
-/** Of boxes to tick, where what was ticked begins: `□全额付款  ☑分期付款`. Nothing where none was. */
+/** The start of the ticked option of a list of checkboxes: `□全额付款 ☑分期付款`; `undefined` when none is ticked. */
 export function pastBoxes(document: Labelled, from: number): number | undefined {
   const { plain } = document;
   if (!/[□☐☑☒■✓✔√]/.test(plain[from] ?? '')) return from;
@@ -37,12 +34,15 @@ export function pastBoxes(document: Labelled, from: number): number | undefined 
   return ticked < 0 ? undefined : pastBlanks(plain, from + ticked + 1);
 }
 
-/** The next label in the stretch that announces something: a bare mention of `设备` is none. */
+/** The next label in the range that has a value; a mere mention of `设备` does not count. */
 function nextOpening({ hits }: Labelled, from: number, end: number): LabelHit | undefined {
   for (let i = firstHitFrom(hits, from + 1); i < hits.length; i++) {
     const hit = hits[i];
     if (!hit || hit.start >= end) return undefined;
-    if (hit.parting === 'colon' || (hit.parting === 'line' && hit.leads && hit.valueAt >= hit.end && hit.end < end))
+    if (
+      hit.separation === 'colon' ||
+      (hit.separation === 'line' && hit.leads && hit.valueAt >= hit.end && hit.end < end)
+    )
       return hit;
   }
   return undefined;
@@ -59,7 +59,7 @@ export function firstHitFrom(hits: readonly LabelHit[], from: number): number {
   return low;
 }
 
-/** A number or code: `HT-2026-001`, `沪租字〔2026〕第018号`. It has a digit in it and no blank. */
+/** Reads a number or code that contains a digit and no blanks: `HT-2026-001`, `沪租字〔2026〕第018号`. */
 export function readCode(document: Labelled, from: number): ReadText | undefined {
   const end = cellEnd(document, from);
   const text = document.plain.slice(from, Math.min(end, from + 120));
@@ -69,10 +69,10 @@ export function readCode(document: Labelled, from: number): ReadText | undefined
   return read && /[0-9]/.test(value) && !/^[\d.,]{1,2}$/.test(value) ? { ...read, value } : undefined;
 }
 
-/** Letters, digits and signs of codes in full width: a code is the same in narrow ones. */
+/** Full-width characters of codes, which are converted to half-width. */
 const WIDE = /[０-９Ａ-Ｚａ-ｚ－／．＿＃]/g;
 
-/** A name: of a project, a thing, a bank. */
+/** Reads a name of a project, an item or a bank. */
 export function readName(
   document: Labelled,
   from: number,
@@ -86,7 +86,7 @@ export function readName(
     const sign = plain[stop];
     if (sign === '(') brackets += 1;
     if (sign === ')') brackets -= 1;
-    // A bracket that was opened before the name is closed after it.
+    // A closing bracket whose opening one is before the name ends it.
     if (sign === ';' || sign === '。' || brackets < 0) break;
     if (
       sign === '.' &&
@@ -105,14 +105,14 @@ export function readName(
   return textOf(document, { start: from, end: stop }, 500);
 }
 
-/** A condition in words: the sentence, to its end. */
+/** Reads up to the end of the sentence. */
 export function readSentence(document: Labelled, from: number, max = 500): ReadText | undefined {
   const end = Math.min(cellEnd(document, from), from + max * 2);
   const stop = document.plain.slice(from, end).search(/[。;]|\.(?= +[a-z])/);
   return textOf(document, { start: from, end: stop < 0 ? end : from + stop }, max);
 }
 
-/** A count of things: `2台`, `两套`, `two (2) units`. */
+/** Reads a quantity: `2台`, `两套`, `two (2) units`. */
 export function readCount(
   document: Labelled,
   from: number,
@@ -128,7 +128,7 @@ export function readCount(
   if (inDigits) end += inDigits[0].length;
   const value = Number(inDigits?.[1] ?? digits?.[1]?.replaceAll(',', '') ?? words?.value);
   const unit = exec(UNIT, plain, end);
-  // What goes on is a price, a day, a length of time, a share.
+  // Rejects numbers that continue as a price, a date, a duration or a share.
   if (!unit && exec(/ {0,3}(?:[%‰年月日天周期元¥$€万亿/:]|-\d|[a-z])/y, plain, end)) return undefined;
   return Number.isSafeInteger(value) && value >= 1
     ? { value, hasUnit: Boolean(unit), start: at, end: end + (unit?.[0].length ?? 0) }
@@ -139,7 +139,7 @@ const LEAD = /(?:共计|合计|总计|共|total|of|[:= ])*/y;
 const UNIT =
   / {0,3}(?:台|套|辆|件|个|批|组|座|部|架|条|只|艘|柜|块|张|把|根|箱|units?|sets?|pcs|pieces?|nos?\.?|ea(?:ch)?|vehicles?|machines?|trucks?|cranes?|lots?|pairs?)(?![a-z])/y;
 
-/** A whole percentage: 13%. */
+/** Reads a whole percentage: 13%. */
 export function readPercent({ plain }: Document, from: number): (Span & { readonly value: number }) | undefined {
   const match = exec(/[^\d%\n]{0,12}?(\d{1,3})(?:\.0{1,2})? {0,2}%/y, plain, from);
   if (!match) return undefined;
@@ -148,7 +148,7 @@ export function readPercent({ plain }: Document, from: number): (Span & { readon
   return value <= 100 ? { value, start, end: from + match[0].length } : undefined;
 }
 
-/** The number of a bank account, as it stands: digits in groups, or an IBAN. */
+/** Reads a bank account number as written: digits in groups, or an IBAN. */
 export function readAccount(document: Labelled, from: number): ReadText | undefined {
   const end = Math.min(cellEnd(document, from), from + 60);
   const named = /^iban:? ?/.exec(document.plain.slice(from, end));
@@ -159,7 +159,7 @@ export function readAccount(document: Labelled, from: number): ReadText | undefi
   return match ? textOf(document, { start: from, end: from + match[0].length }, 60) : undefined;
 }
 
-/** The text that stands there, if it is one: not a line to write on, not another label. */
+/** The text of a span, unless it is blank, an empty form field or another label. */
 export function textOf(document: Document, span: Span, max: number): ReadText | undefined {
   let { start, end } = trimmed(document, span);
   const { plain } = document;
@@ -178,7 +178,7 @@ export function textOf(document: Document, span: Span, max: number): ReadText | 
 }
 
 const ABBREVIATED = /(?:^|[^a-z])(?:ltd|inc|co|corp|llc|plc|s\.a|s\.p\.a|b\.v|n\.v|k\.k|jr|sr|no|pty|l\.p)\.$/;
-/** Forms that were not filled in: `____`, `/`, `XXX`, `[●]`, `(date)`, `TBD`. */
+/** Empty form fields: `____`, `/`, `XXX`, `[●]`, `(date)`, `TBD`. */
 const BLANK =
   /^[\s_\-/\\*.…·•●○□■xX?()[\]<>:;,]*$|^[[(<{][^\])>}]{0,40}[\])>}]$|^(?:tbd|tba|n\/a|nil|none|无|略|待定|年 *月 *日|(?:blank|to be (?:confirmed|advised|determined)).*)$/;
 

@@ -51,7 +51,7 @@ export const reviewExtraction = operation({
     const standing = await store.extractions.fieldReviews(before.id);
     const now = clock.now();
     const currencyCode = contract?.currencyCode ?? foundCurrency(before.fields) ?? call.currencyCode;
-    const fresh = reviewed(reviews, { row: before, standing, currencyCode }, { actorId: call.actor.id, now });
+    const fresh = reviewed(reviews, { row: before, present: standing, currencyCode }, { actorId: call.actor.id, now });
     refuseUnknown(reviews, people, contract);
     for (const { path, fileRef } of filesOf(reviews))
       if (fileRef !== contract?.contractAttachment) await store.files.check(path, fileRef);

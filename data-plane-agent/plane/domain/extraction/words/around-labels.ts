@@ -1,6 +1,6 @@
 import { oneOf, raw } from './one-of.js';
 
-/** Words right before a label that turn it into another thing. */
+/** Words directly before a label that change its meaning. */
 export const TURNED_BY = new RegExp(
   raw`(?:${oneOf(
     raw`是否[^:\n]{0,6}`,
@@ -74,7 +74,7 @@ export const TURNED_BY = new RegExp(
   )})[ \t]{0,3}$`,
 );
 
-/** Words right before a Chinese label that only say more of the same. */
+/** Words directly before a Chinese label that only qualify it. */
 export const QUALIFIED_BY = new RegExp(
   raw`(?:${oneOf(
     '期内',

@@ -1,4 +1,4 @@
-/** Words that announce days and terms. */
+/** Labels of dates and terms. */
 export const SIGN_DATE = [
   '签订日期',
   '签署日期',

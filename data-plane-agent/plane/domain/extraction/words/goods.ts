@@ -1,6 +1,6 @@
 import { oneOf, raw } from './one-of.js';
 
-/** Words that announce what is sold or leased. */
+/** Labels of sold or leased goods. */
 export const EQUIPMENT_NAME = [
   '设备名称',
   '租赁物名称',
@@ -149,7 +149,7 @@ export const UNIT_PRICE = [
   '货物的单价',
 ];
 
-/** What reads like a clause, or like an amount, and is no name of a thing. */
+/** Texts that are part of a clause or an amount, and not the name of an item. */
 export const NO_THING = new RegExp(
   oneOf(
     '^的',

@@ -1,4 +1,4 @@
-/** Words that head the columns of a payment plan. */
+/** Column headers of payment plans. */
 export const LINE_NO = [
   '期数',
   '期次',

@@ -1,4 +1,4 @@
-/** Words that announce amounts, their currency and their tax. */
+/** Labels of amounts, currencies and taxes. */
 export const TOTAL_AMOUNT = [
   '合同总价',
   '合同总价款',

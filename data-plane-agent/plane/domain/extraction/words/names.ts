@@ -95,7 +95,7 @@ export const DESCRIBES = new RegExp(
   ),
 );
 
-/** Not a name: a form that was not filled in, a signature block, a sentence. */
+/** Texts that are not names: an empty form field, a signature block, a sentence. */
 export const NO_NAME = new RegExp(
   oneOf(
     raw`^(?:${oneOf(

@@ -1,5 +1,5 @@
-/** Alternatives of an expression, which stand one a line where it is written. */
+/** Joins alternatives of a regular expression, so that each can be written on its own line. */
 export const oneOf = (...terms: readonly string[]): string => terms.join('|');
 
-/** Expressions are written as they are, without doubled backslashes. */
+/** Allows regular expressions without doubled backslashes. */
 export const { raw } = String;

@@ -1,4 +1,4 @@
-/** Words that announce something that a contract has no field for. */
+/** Labels of data for which a contract has no field. */
 export const ELSEWHERE = [
   '地址',
   '住所',

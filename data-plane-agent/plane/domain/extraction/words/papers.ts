@@ -1,4 +1,4 @@
-/** Words that announce what a contract is called and about. */
+/** Labels of a contract's number, title, type and remarks. */
 export const CONTRACT_NO = [
   '合同编号',
   '合同号',

@@ -1,4 +1,4 @@
-/** Words that announce who the contract is between. */
+/** Labels of the parties. */
 export const PARTY_A = ['甲方', '甲方名称', '甲方单位', '甲方全称', 'party a', 'name of party a', 'the party a'];
 
 export const PARTY_B = ['乙方', '乙方名称', '乙方单位', '乙方全称', 'party b', 'name of party b', 'the party b'];

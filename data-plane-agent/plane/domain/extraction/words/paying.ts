@@ -1,4 +1,4 @@
-/** Words that announce how is paid, and to where. */
+/** Labels of the payment method and the payee's account. */
 export const PAYMENT_METHOD = [
   '付款方式',
   '支付方式',

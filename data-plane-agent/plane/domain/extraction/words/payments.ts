@@ -1,6 +1,6 @@
 import { oneOf, raw } from './one-of.js';
 
-/** Names that payments of a plan have. */
+/** Names of instalments in a payment plan. */
 export const STAGES = oneOf(
   '预付款',
   '预付货款',
@@ -59,7 +59,7 @@ export const STAGES = oneOf(
   raw`instal?ment (?:no\.? ?)?\d{1,2}`,
 );
 
-/** What is paid for being late or for failing is no payment of the plan, nor is what is put up as a security. */
+/** Penalties and securities, which are not payments of the plan. */
 export const PENALTY = new RegExp(
   oneOf(
     '违约',
@@ -83,7 +83,7 @@ export const PENALTY = new RegExp(
   ),
 );
 
-/** What a share of a price waits for. */
+/** The events on which a share of the price is due. */
 export const MILESTONE = new RegExp(
   oneOf(
     'sign',
@@ -141,7 +141,7 @@ export const MILESTONE = new RegExp(
   ),
 );
 
-/** Who pays what, between the condition and its share. */
+/** The words between the condition and its share, such as the payer and the verb. */
 export const PAYS = new RegExp(
   raw`(?:${oneOf(
     raw`[\s,:-]`,
