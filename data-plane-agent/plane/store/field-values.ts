@@ -1,4 +1,4 @@
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import type { Values } from '../domain/fields/changed-values.js';
@@ -147,7 +147,7 @@ export class FieldValueStore {
       after = String(last['id']);
       const units = rows.reduce((sum, row) => sum + String(row['dynamic_fields']).length, 0);
       limit = Math.min(STEP, Math.max(1, Math.floor((STEP_UNITS * rows.length) / units)));
-      await nextTick();
+      await yieldToEventLoop();
     }
   }
 

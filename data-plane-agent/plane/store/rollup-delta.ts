@@ -1,4 +1,4 @@
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Transaction } from '../../base/database/database.js';
 import {
   Entries,
@@ -62,7 +62,7 @@ export class RollupDelta {
     const ids = [...new Set([...contracts.keys(), ...lines.keys(), ...receipts.keys(), ...invoices.keys()])];
     const entries = new Entries();
     for (let at = 0; at < ids.length; at += CHUNK) {
-      if (at > 0) await nextTick(); // a handover of thousands of contracts must not block other requests
+      if (at > 0) await yieldToEventLoop(); // a handover of thousands of contracts must not block other requests
       const changed = ids.slice(at, at + CHUNK).map((id): ContractChanges => ({
         id,
         contract: contracts.get(id),

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { CsvError, parse } from 'csv-parse';
 import { fail } from '../../../base/failures.js';
 import { yielding } from '../../../base/yielding.js';
@@ -56,7 +56,7 @@ async function utf8(text: string): Promise<Buffer> {
 
 async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += PIECE) {
-    if (at > 0) await nextTick();
+    if (at > 0) await yieldToEventLoop();
     yield bytes.subarray(at, at + PIECE);
   }
 }
