@@ -135,6 +135,6 @@ const OF_ANY_DOCUMENT: ReadonlySet<string> = new Set(['contractNo', 'archiveCode
 export function keepOfOtherDocument(name: string, readings: Readings): GivenWarning {
   readings.keep(OF_ANY_DOCUMENT, { doubt: 'OTHER_DOCUMENT', from: 0.9, most: 0.55 });
   return warn('OTHER_DOCUMENT', {
-    message: `By its title or form this document is ${name}, and neither a sale nor a lease: its dates, amounts and items were not read.`,
+    message: `By its title or form this is ${name}, and neither a sale nor a lease: its dates, amounts and items were not read.`,
   });
 }

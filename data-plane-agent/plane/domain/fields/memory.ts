@@ -7,7 +7,7 @@ import { checkedValue } from './values.js';
 /** How long former values are kept after a type change, in milliseconds. */
 export const KEPT_MS = 30 * 86_400_000;
 
-export interface Turn extends Conversion {
+export interface ValueConversion extends Conversion {
   readonly fieldId: string;
   readonly contractId: string;
   /** All custom values of the contract. */
@@ -16,7 +16,7 @@ export interface Turn extends Conversion {
   readonly now: number;
 }
 
-export interface Turned {
+export interface ConvertedValue {
   readonly outcome: 'none' | 'unchanged' | 'converted' | 'cleared';
   readonly values: Values;
   /** `null` when no former value is kept, or none any more. */
@@ -27,38 +27,38 @@ export interface Turned {
  * Converts a contract's value to its field's new type. A value not edited since an earlier type change is restored to
  * what it was under that type.
  */
-export function turned(turn: Turn): Turned {
-  const { fieldId, values, to, remembered } = turn;
+export function convertedValue(conversion: ValueConversion): ConvertedValue {
+  const { fieldId, values, to, remembered } = conversion;
   const present = (values[fieldId] as FieldValue | undefined) ?? null; // values were checked against their definition when written
   const untouched = remembered !== undefined && isSame(remembered.became, present);
-  const former = untouched ? livingForms(remembered.forms, turn.now)[to.type]?.value : undefined;
-  const restored = former !== undefined && isFit(former, turn) ? former : undefined;
+  const former = untouched ? livingForms(remembered.forms, conversion.now)[to.type]?.value : undefined;
+  const restored = former !== undefined && isFit(former, conversion) ? former : undefined;
   if (present === null && restored === undefined)
     return { outcome: 'none', values, remembered: untouched ? remembered : null };
-  const next = restored ?? (present === null ? null : convertedOrNull(present, turn));
+  const next = restored ?? (present === null ? null : convertedOrNull(present, conversion));
   const nextValues = withValue(values, fieldId, next);
   const outcome = isSame(next, present) ? 'unchanged' : next === null ? 'cleared' : 'converted';
   return {
     outcome,
     values: outcome === 'unchanged' ? values : nextValues,
-    remembered: memoryAfter(turn, { present, next, untouched }),
+    remembered: memoryAfter(conversion, { present, next, untouched }),
   };
 }
 
-function convertedOrNull(present: FieldValue, turn: Turn): FieldValue | null {
-  const next = convert(present, turn);
-  return next !== LOST && fits(withValue(turn.values, turn.fieldId, next)) ? next : null;
+function convertedOrNull(present: FieldValue, conversion: ValueConversion): FieldValue | null {
+  const next = convert(present, conversion);
+  return next !== LOST && fits(withValue(conversion.values, conversion.fieldId, next)) ? next : null;
 }
 
 /** Whether a former value is still valid: an option may have been deleted, or a bound changed. */
-function isFit(former: FieldValue | null, { to, values, fieldId }: Turn): boolean {
+function isFit(former: FieldValue | null, { to, values, fieldId }: ValueConversion): boolean {
   if (former === null) return false;
   const read = checkedValue(to, former, { removedOptions: true });
   return read.ok && isSame(read.value, former) && fits(withValue(values, fieldId, former));
 }
 
 function memoryAfter(
-  { from, to, fieldId, contractId, remembered, now }: Turn,
+  { from, to, fieldId, contractId, remembered, now }: ValueConversion,
   {
     present,
     next,

@@ -8,7 +8,7 @@ import {
 import type { FieldRow } from '../../tables/fields.js';
 import { isChoice } from '../../domain/fields/definition.js';
 import { LOST, labelsFor, type Conversion, type ConversionContext } from '../../domain/fields/convert.js';
-import { turned, type Turned } from '../../domain/fields/memory.js';
+import { convertedValue, type ConvertedValue } from '../../domain/fields/memory.js';
 import { optionNamed } from '../../domain/fields/values.js';
 import type { ContractValues } from '../../store/field-values.js';
 import type { OperationContext } from '../operation-context.js';
@@ -87,7 +87,7 @@ export async function convertValues(operationContext: OperationContext, conversi
 
 interface ConvertedContract {
   readonly contract: ContractValues;
-  readonly after: Turned;
+  readonly after: ConvertedValue;
 }
 
 async function* convertedSteps(
@@ -97,7 +97,10 @@ async function* convertedSteps(
   const now = operationContext.clock.now();
   for await (const step of operationContext.store.fieldValues.walk(from.id)) {
     const conversion = await conversionOf(operationContext, step, { from, to, context });
-    yield step.map((contract) => ({ contract, after: turned({ ...conversion, ...contract, fieldId: from.id, now }) }));
+    yield step.map((contract) => ({
+      contract,
+      after: convertedValue({ ...conversion, ...contract, fieldId: from.id, now }),
+    }));
   }
 }
 
