@@ -23,9 +23,9 @@ export interface SheetReading {
 }
 
 /**
- * The contracts of a sheet. Rows with the same contract number and a payment line each form one contract: their values
- * must agree, and empty cells are ignored. A row without a line whose number was used before is a separate contract,
- * and a duplicate.
+ * The contracts of a sheet. Rows that share a contract number and each have a payment line together form one contract:
+ * their values must agree, and empty cells are ignored. A row without a line whose number was used before is a separate
+ * contract, and a duplicate.
  */
 export async function sheetCandidates(reading: SheetReading): Promise<Candidate[]> {
   const groups: Rows[] = [];
