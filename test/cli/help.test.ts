@@ -1,42 +1,25 @@
 import { expect } from 'chai';
-import { readFileSync, writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createIo } from '../../cli/io.js';
+import { createProgram } from '../../cli/program.js';
+import { systemClock } from '../../data-plane-agent/base/clock.js';
 import { installations } from '../support/cli.js';
 
-const commands = [
-  '',
-  'migrate',
-  'bootstrap',
-  'tenants',
-  'tenants list',
-  'tenants show',
-  'tenants set-plan',
-  'tenants suspend',
-  'tenants resume',
-  'members',
-  'members list',
-  'members reset-mfa',
-  'members reset-password',
-  'members unlock',
-  'sessions',
-  'sessions revoke',
-  'codes',
-  'codes issue',
-  'codes list',
-  'codes revoke',
-  'keys',
-  'keys rotate',
-  'keys status',
-  'keys reencrypt',
-  'audit',
-  'audit head',
-  'audit verify',
-  'audit export',
-  'import',
-  'export',
-  'config',
-  'doctor',
-  'demo',
-];
+const GOLDEN = new URL('./golden/', import.meta.url);
+const program = createProgram(
+  { io: createIo(process), clock: systemClock, env: () => ({}), nodeVersion: process.versions.node, process },
+  { json: false },
+);
+/** `''` for the program itself, `codes` and `codes issue`: every command that there is. */
+const commands = ['', ...namesOf(program)];
+
+/** With those of the commands below it. */
+function namesOf(command: Command): string[] {
+  return command.commands.flatMap((one) => [one.name(), ...namesOf(one).map((name) => `${one.name()} ${name}`)]);
+}
+
+const fileOf = (command: string): string => `${command.replace(' ', '-') || 'duebook'}.txt`;
 
 describe('duebook --help', () => {
   const install = installations();
@@ -46,7 +29,7 @@ describe('duebook --help', () => {
       const { inProcess } = await install();
       const { code, stdout, stderr } = await inProcess([...command.split(' ').filter((word) => word !== ''), '--help']);
       // UPDATE_GOLDEN=1 writes the texts anew: read the difference before you keep it.
-      const golden = new URL(`./golden/${command.replace(' ', '-') || 'duebook'}.txt`, import.meta.url);
+      const golden = new URL(fileOf(command), GOLDEN);
       if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(golden, stdout);
       expect(stdout).to.equal(readFileSync(golden, 'utf8'));
       expect(stderr).to.equal('');
@@ -55,12 +38,12 @@ describe('duebook --help', () => {
   }
 
   it('shows an example for every command', () => {
-    for (const command of commands.slice(1)) {
-      expect(
-        readFileSync(new URL(`./golden/${command.replace(' ', '-')}.txt`, import.meta.url), 'utf8'),
-        command,
-      ).to.match(/\$ .*duebook/);
-    }
+    for (const command of commands.slice(1))
+      expect(readFileSync(new URL(fileOf(command), GOLDEN), 'utf8'), command).to.match(/\$ .*duebook/);
+  });
+
+  it('has no text of a command that there is not', () => {
+    expect(readdirSync(GOLDEN)).to.have.members(commands.map(fileOf));
   });
 
   it('prints the version', async () => {
