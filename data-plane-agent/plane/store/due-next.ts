@@ -7,6 +7,7 @@ import { LOOKED_AT_MS } from '../domain/files/scans.js';
 import { QUARANTINE_MS, RESTORE_MARGIN_MS, STRAY_MS, UPLOAD_GOOD_MS } from '../domain/files/strays.js';
 import { KEPT_OVER_MS } from '../domain/outbox/messages.js';
 import { nextOverdueLook } from '../domain/tasks/tasks.js';
+import { ENDING } from './expiry.js';
 import { WORK_KINDS, type DueMarks, type WorkKind } from './due-work.js';
 
 export interface NextQuestion {
@@ -61,10 +62,11 @@ const NEXT: Readonly<Record<WorkKind, (question: NextQuestion) => Promise<number
       tenantId,
     ),
   expiry: async ({ tx, tenantId, now }) => {
+    const rows: (number | null)[] = [];
+    for (const { table } of ENDING)
+      rows.push(await first(tx, `SELECT min(expires_at) AS at FROM ${table} WHERE tenant_id = ?`, tenantId));
     const ends = [
-      await first(tx, 'SELECT min(expires_at) AS at FROM idempotency_records WHERE tenant_id = ?', tenantId),
-      await first(tx, 'SELECT min(expires_at) AS at FROM import_batches WHERE tenant_id = ?', tenantId),
-      await first(tx, 'SELECT min(expires_at) AS at FROM dynamic_field_forms WHERE tenant_id = ?', tenantId),
+      ...rows,
       await first(tx, "SELECT min(expires_at) AS at FROM outbox WHERE tenant_id = ? AND state = 'queued'", tenantId),
       after(
         await first(tx, "SELECT min(created_at) AS at FROM outbox WHERE tenant_id = ? AND state <> 'queued'", tenantId),

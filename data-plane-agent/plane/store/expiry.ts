@@ -2,12 +2,15 @@ import type { Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import { KEPT_OVER_MS } from '../domain/outbox/messages.js';
 
-/** Tables with expiring rows, and how many rows are removed at once: some rows take megabytes. */
-const ENDING = [
+/**
+ * Tables whose rows are deleted when their `expires_at` is reached, with the key within the tenant and how many rows are
+ * deleted at once: some rows take megabytes. A write of such a row marks its end: `due.at('expiry', …)`.
+ */
+export const ENDING = [
   { table: 'idempotency_records', key: 'key', limit: 500 },
   { table: 'import_batches', key: 'id', limit: 10 },
+  { table: 'dynamic_field_forms', key: 'field_id, contract_id', limit: 500 },
 ] as const;
-const FORMS_AT_ONCE = 500;
 const MESSAGES_AT_ONCE = 500;
 
 /**
@@ -32,19 +35,12 @@ export class ExpiryStore {
     for (const { table, key, limit } of ENDING) {
       count(
         await this.tx.run(
-          `DELETE FROM ${table} WHERE tenant_id = ? AND ${key} IN (SELECT ${key} FROM ${table} WHERE tenant_id = ? AND expires_at <= ? ORDER BY expires_at LIMIT ?)`,
+          `DELETE FROM ${table} WHERE tenant_id = ? AND (${key}) IN (SELECT ${key} FROM ${table} WHERE tenant_id = ? AND expires_at <= ? ORDER BY expires_at LIMIT ?)`,
           [tenantId, tenantId, now, limit],
         ),
         limit,
       );
     }
-    count(
-      await this.tx.run(
-        `DELETE FROM dynamic_field_forms WHERE tenant_id = ? AND (field_id, contract_id) IN (SELECT field_id, contract_id FROM dynamic_field_forms WHERE tenant_id = ? AND expires_at <= ? ORDER BY expires_at LIMIT ?)`,
-        [tenantId, tenantId, now, FORMS_AT_ONCE],
-      ),
-      FORMS_AT_ONCE,
-    );
     // A leased message is not expired before its lease ends.
     count(
       await this.tx.run(
