@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join, posix } from 'node:path';
 import { filesBelow, importsOf, read, root, sourceFiles } from '../support/source.js';
@@ -62,6 +62,20 @@ describe('the repository', () => {
     ).to.deep.equal([]);
   });
 
+  it('leads from its README to every page, and from the list of decisions to every decision', () => {
+    const linked = new Set(['README.md', 'docs/decisions/README.md'].flatMap(linksOf));
+    expect(pages().filter((page) => page.startsWith('docs/') && !linked.has(page))).to.deep.equal([]);
+  });
+
+  it('has no link in its pages that leads nowhere', () => {
+    const lost = pages().flatMap((page) =>
+      linksOf(page)
+        .filter((target) => !existsSync(join(root, target)))
+        .map((target) => `${page} -> ${target}`),
+    );
+    expect(lost).to.deep.equal([]);
+  });
+
   it('says of every dependency why it is there, and of none that is not', () => {
     const explained = read('docs/decisions/0002-libraries.md')
       .split('\n')
@@ -113,6 +127,17 @@ describe('the repository', () => {
     expect(installed.filter(([, { integrity }]) => integrity === undefined).map(([path]) => path)).to.deep.equal([]);
   });
 });
+
+const pages = (): string[] => [
+  ...atTop().filter((name) => name.endsWith('.md')),
+  ...filesBelow(join(root, 'docs')).filter((file) => file.endsWith('.md')),
+];
+
+/** Files of the repository to which a page has links. */
+const linksOf = (page: string): string[] =>
+  [...read(page).matchAll(/\]\(([^()#:\s]+)(?:#[^()\s]*)?\)/g)].map(([, target = '']) =>
+    posix.join(posix.dirname(page), target),
+  );
 
 const atTop = (): string[] => readdirSync(root).filter((name) => !notKept.has(name));
 
