@@ -201,6 +201,12 @@ describe('imports point one way', () => {
     expect(ruled.filter((pattern) => /\s/.test(pattern))).to.deep.equal([]);
   });
 
+  it('every folder of the server has its row in CONTRIBUTING.md', () => {
+    const [, table = ''] = read('CONTRIBUTING.md').split('| folder | is | stands on |');
+    const rows = [...(table.split('\n\n')[0] ?? '').matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, folder]) => folder);
+    expect(rows).to.have.members(Object.keys(serverHouse).filter((folder) => !folder.includes('/')));
+  });
+
   for (const { place, files: inPlace } of places) {
     it(`${place} imports only what stands below it`, () => {
       const mine = files.filter((file) => places.find((candidate) => candidate.files.test(file))?.files === inPlace);
