@@ -1,6 +1,6 @@
 import { s } from '../../data-plane-agent/base/schema.js';
 import { checker, type Issue } from '../../data-plane-agent/base/validation.js';
-import { FEATURES, PLANS, type FeatureFlags, type PlanCode } from './permissions.js';
+import { FEATURES, PLANS, type Feature, type FeatureFlags, type PlanCode } from './permissions.js';
 
 const Plan = s.object({ name: s.name({ max: 80 }), features: s.list(s.enum(FEATURES), FEATURES.length) });
 
@@ -12,9 +12,7 @@ export const PlanCatalog = s.object(
   { free: Plan, pro: Plan, business: Plan, enterprise: Plan },
   { title: 'PlanCatalog' },
 );
-export type PlanCatalog = Readonly<
-  Record<PlanCode, { readonly name: string; readonly features: readonly (keyof FeatureFlags)[] }>
->;
+export type PlanCatalog = Readonly<Record<PlanCode, { readonly name: string; readonly features: readonly Feature[] }>>;
 
 export const PLAN_CATALOG: PlanCatalog = {
   free: { name: 'Free', features: [] },
@@ -36,15 +34,10 @@ export function createPlans({
   catalog?: PlanCatalog;
   apiAccessInEveryPlan: boolean;
 }): Plans {
-  const flagsOf = (plan: PlanCode): FeatureFlags => {
-    const has = (feature: keyof FeatureFlags) => catalog[plan].features.includes(feature);
-    return {
-      apiAccess: apiAccessInEveryPlan || has('apiAccess'),
-      workflowAutomation: has('workflowAutomation'),
-      customFields: has('customFields'),
-      aiGateway: has('aiGateway'),
-    };
-  };
+  const has = (plan: PlanCode, feature: Feature) =>
+    catalog[plan].features.includes(feature) || (feature === 'apiAccess' && apiAccessInEveryPlan);
+  const flagsOf = (plan: PlanCode) =>
+    Object.fromEntries(FEATURES.map((feature) => [feature, has(plan, feature)])) as FeatureFlags;
   const resolved = new Map(PLANS.map((plan) => [plan, Object.freeze(flagsOf(plan))]));
   return { features: (plan) => resolved.get(plan) ?? flagsOf(plan) };
 }
