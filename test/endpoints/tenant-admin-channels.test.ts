@@ -4,8 +4,8 @@ import type { Row } from '../../data-plane-agent/base/database/database.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { sealTargets } from '../../server/tenants/sealed-targets.js';
 import { administration, type Administration } from '../support/administration.js';
-import type { DomainError, FrameworkError } from '../support/http.js';
-import { forEachServer, startServer, type TestServer } from '../support/server.js';
+import { namedFields, type DomainError, type FrameworkError } from '../support/http.js';
+import { forEachServer } from '../support/server.js';
 
 interface Channel {
   id: string;
@@ -16,25 +16,11 @@ interface Channel {
   isDefault: boolean;
   hasSecret: boolean;
 }
-interface Connection {
-  id: string;
-  kind: string;
-  status: string;
-  accessMode: string | null;
-  endpoint: string | null;
-  provider: string | null;
-  warnings: { code: string }[];
-  joinToken?: string;
-}
 
 const CHANNELS = '/tenant-admin/notification-channels';
 const HOOK = 'https://hooks.example.com/services/T000/B000/sEcReT';
 /** What answers show of it: the host, and the beginning of its digest. */
 const SHOWN = `https://hooks.example.com/…${createHash('sha256').update(HOOK).digest('hex').slice(0, 8)}`;
-const named = ({ status, body }: { status: number; body: FrameworkError }) => [
-  status,
-  [body.message].flat().map((line) => line.split(' ')[0]),
-];
 
 forEachServer((server) => {
   let org: Administration;
@@ -78,10 +64,9 @@ forEachServer((server) => {
         ),
       );
       expect(kinds).to.deep.equal(['slack', 'teams', 'feishu', 'dingtalk', 'wecom', 'slack']);
-      expect(named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'chat_f', target: HOOK }))).to.deep.equal([
-        400,
-        ['kind'],
-      ]);
+      expect(
+        namedFields(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'chat_f', target: HOOK })),
+      ).to.deep.equal([400, ['kind']]);
     });
 
     it('have one default: the first enabled one, until another takes its place', async () => {
@@ -107,13 +92,17 @@ forEachServer((server) => {
       const first = await add({ kind: 'email' });
       const off = await add({ kind: 'email', enabled: false });
       expect(
-        named(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${off.id}`, { isDefault: true })),
+        namedFields(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${off.id}`, { isDefault: true })),
       ).to.deep.equal([400, ['isDefault']]);
       expect(
-        named(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${off.id}`, { isDefault: true, enabled: false })),
+        namedFields(
+          await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${off.id}`, { isDefault: true, enabled: false }),
+        ),
       ).to.deep.equal([400, ['isDefault']]);
       expect(
-        named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'email', enabled: false, isDefault: true })),
+        namedFields(
+          await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'email', enabled: false, isDefault: true }),
+        ),
       ).to.deep.equal([400, ['isDefault']]);
       expect(await defaults()).to.deep.equal([first.id]);
       expect(
@@ -132,7 +121,7 @@ forEachServer((server) => {
       const second = await add({ kind: 'email' });
       expect(await defaults()).to.deep.equal([first.id]);
       expect((await org.asOwner.patch<Channel>(`${CHANNELS}/${second.id}`, { isDefault: true })).status).to.equal(200);
-      expect(named(await org.asOwner.patch<FrameworkError>(path, { isDefault: true }))).to.deep.equal([
+      expect(namedFields(await org.asOwner.patch<FrameworkError>(path, { isDefault: true }))).to.deep.equal([
         400,
         ['isDefault'],
       ]);
@@ -255,7 +244,7 @@ forEachServer((server) => {
           'http://example.com/hook',
         ]) {
           expect(
-            named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind, target })),
+            namedFields(await org.asOwner.post<FrameworkError>(CHANNELS, { kind, target })),
             `${kind} ${String(target)}`,
           ).to.deep.equal([400, ['target']]);
         }
@@ -265,14 +254,13 @@ forEachServer((server) => {
       );
       for (const target of ['nobody', 'a@example.com, nobody', 'a@example.com;b@example.com', 'A <a@example.com>'])
         expect(
-          named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'email', target })),
+          namedFields(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'email', target })),
           target,
         ).to.deep.equal([400, ['target']]);
       const hook = await add({ kind: 'webhook', target: HOOK });
-      expect(named(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${hook.id}`, { target: null }))).to.deep.equal([
-        400,
-        ['target'],
-      ]);
+      expect(
+        namedFields(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${hook.id}`, { target: null })),
+      ).to.deep.equal([400, ['target']]);
     });
 
     it('lead to no private, loopback, link-local or metadata address, however it is written', async () => {
@@ -298,12 +286,12 @@ forEachServer((server) => {
       ];
       for (const target of refused)
         expect(
-          named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'webhook', target })),
+          namedFields(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'webhook', target })),
           target,
         ).to.deep.equal([400, ['target']]);
       const hook = await add({ kind: 'webhook', target: HOOK });
       expect(
-        named(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${hook.id}`, { target: 'https://10.0.0.8/' })),
+        namedFields(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${hook.id}`, { target: 'https://10.0.0.8/' })),
       ).to.deep.equal([400, ['target']]);
       expect((await list()).map(({ target }) => target)).to.deep.equal([SHOWN]);
     });
@@ -328,10 +316,10 @@ forEachServer((server) => {
       for (const body of [{ name: 'Renamed' }, { secret: null }, { secret: '' }, { clearSecret: false }])
         expect((await org.asOwner.patch<Channel>(path, body)).body.hasSecret, JSON.stringify(body)).to.equal(true);
       expect(
-        named(await org.asOwner.patch<FrameworkError>(path, { secret: 'other', clearSecret: true })),
+        namedFields(await org.asOwner.patch<FrameworkError>(path, { secret: 'other', clearSecret: true })),
       ).to.deep.equal([400, ['clearSecret']]);
       expect(
-        named(
+        namedFields(
           await org.asOwner.post<FrameworkError>(CHANNELS, {
             kind: 'webhook',
             target: HOOK,
@@ -399,7 +387,7 @@ forEachServer((server) => {
         await org.asOwner.patch<FrameworkError>(path, { target: SHOWN }),
         await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'slack', target: SHOWN }),
       ])
-        expect(named(answer)).to.deep.equal([400, ['target']]);
+        expect(namedFields(answer)).to.deep.equal([400, ['target']]);
       const [entry] = (await org.audit()).filter(({ action }) => action === 'channel_changed');
       expect(entry?.changes).to.deep.equal({ target: { from: SHOWN, to: changed.target } });
     });
@@ -421,115 +409,5 @@ forEachServer((server) => {
       await org.asOwner.delete(`${CHANNELS}/${two.id}`);
       expect(JSON.stringify(await org.audit())).not.to.contain('sEcReT');
     });
-  });
-
-  describe('data-plane connections where contract data is kept by the service itself', () => {
-    it('are noted as inactive, with a warning and without a token, one of a kind', async () => {
-      const first = await org.asOwner.post<Connection>('/tenant-admin/data-plane', {
-        kind: 'agent',
-        location: 'Shanghai',
-      });
-      expect([
-        first.status,
-        first.body.status,
-        first.body.accessMode,
-        first.body.warnings.map(({ code }) => code),
-      ]).to.deep.equal([201, 'inactive', 'outbound', ['DATA_PLANE_INACTIVE']]);
-      expect(first.body.joinToken).to.equal(undefined);
-      const second = await org.asOwner.post<Connection>('/tenant-admin/data-plane', {
-        kind: 'agent',
-        location: 'Beijing',
-      });
-      expect(second.body.id).not.to.equal(first.body.id);
-      await org.asOwner.post('/tenant-admin/data-plane', { kind: 'residency-note' });
-      const { body } = await org.asOwner.get<Connection[]>('/tenant-admin/data-plane');
-      expect(body.map(({ kind, status, id }) => [kind, status, id === second.body.id])).to.deep.equal([
-        ['agent', 'inactive', true],
-        ['residency-note', 'inactive', false],
-      ]);
-      expect((await org.asOwner.delete('/tenant-admin/data-plane/agent')).body).to.deep.equal({ ok: true });
-      expect((await org.asOwner.delete('/tenant-admin/data-plane/agent')).status).to.equal(404);
-      for (const kind of ['nothing', 'AGENT', '__proto__', '%00', '..'])
-        expect(
-          (await org.asOwner.delete(`/tenant-admin/data-plane/${encodeURIComponent(kind)}`)).status,
-          kind,
-        ).to.be.oneOf([400, 404, 405]);
-    });
-
-    it('take an endpoint only where it may be called', async () => {
-      const ask = (body: object) =>
-        org.asOwner.post<FrameworkError>('/tenant-admin/data-plane', { kind: 'agent', ...body });
-      for (const endpoint of [
-        'https://10.1.2.3/',
-        'https://169.254.169.254/',
-        'http://agent.example.com',
-        'https://u:p@agent.example.com',
-        'https://agent.example.com/?a=1',
-        'https://agent.example.com/#a',
-        'agent.example.com',
-      ]) {
-        expect(named(await ask({ accessMode: 'direct', endpoint })), endpoint).to.deep.equal([400, ['endpoint']]);
-      }
-      expect(named(await ask({ accessMode: 'direct' }))).to.deep.equal([400, ['endpoint']]);
-      expect(named(await ask({ accessMode: 'sideways' }))).to.deep.equal([400, ['accessMode']]);
-      expect((await ask({ accessMode: 'direct', endpoint: 'https://agent.example.com' })).status).to.equal(201);
-    });
-  });
-});
-
-describe('data-plane connections where agents keep contract data', () => {
-  let server: TestServer;
-  let org: Administration;
-  before(async () => {
-    server = await startServer({ env: { EDITION: 'enterprise_hybrid', OUTBOUND_ALLOW_PRIVATE: '10.0.0.0/8' } });
-    org = await administration(server);
-  });
-  after(() => server.stop());
-
-  it('wait for an agent, and stay to be seen once they are revoked', async () => {
-    const declare = async (kind: string) =>
-      (await org.asOwner.post<Connection>('/tenant-admin/data-plane', { kind })).body;
-    expect(
-      (await Promise.all(['agent', 'database', 'object_storage', 'malware_scanner', 'backup'].map(declare))).map(
-        ({ kind, status, warnings }) => [kind, status, warnings],
-      ),
-    ).to.deep.equal([
-      ['agent', 'pending', []],
-      ['database', 'pending', []],
-      ['object_storage', 'pending', []],
-      ['malware_scanner', 'pending', []],
-      ['backup', 'declared', []],
-    ]);
-    for (const kind of ['agent', 'backup'])
-      expect((await org.asOwner.delete(`/tenant-admin/data-plane/${kind}`)).status).to.equal(200);
-    const { body } = await org.asOwner.get<Connection[]>('/tenant-admin/data-plane');
-    expect(body.find(({ kind }) => kind === 'agent')?.status).to.equal('revoked');
-    expect(body.some(({ kind }) => kind === 'backup')).to.equal(false);
-    expect((await org.asOwner.delete('/tenant-admin/data-plane/agent')).status).to.equal(404);
-    expect((await declare('agent')).status).to.equal('pending');
-  });
-
-  it('administration goes on without one, but for what only contract data can tell', async () => {
-    expect((await org.asOwner.get('/tenant-admin/settings')).status).to.equal(200);
-    expect(
-      (
-        await org.asOwner.get<{ steps: { key: string; done: boolean }[] }>('/tenant-admin/bootstrap-status')
-      ).body.steps.find(({ key }) => key === 'lifecycle')?.done,
-    ).to.equal(false);
-    const member = await org.join({ roleCode: 'sales' });
-    expect((await org.asOwner.get(`/tenant-admin/members/${member.id}/handover-preview`)).status).to.equal(409);
-    expect(
-      (await org.asOwner.post(`/tenant-admin/members/${member.id}/offboard`, { successorUserId: org.owner.id })).status,
-    ).to.equal(409);
-    expect((await member.client.get('/auth/me')).status, 'nothing was done by half').to.equal(200);
-  });
-
-  it('channels may lead into networks that the installation lists, and never to metadata', async () => {
-    const ask = async (target: string) => (await org.asOwner.post(CHANNELS, { kind: 'webhook', target })).status;
-    expect([
-      await ask('https://10.2.3.4/'),
-      await ask('https://192.168.0.1/'),
-      await ask('https://169.254.169.254/'),
-    ]).to.deep.equal([201, 400, 400]);
   });
 });

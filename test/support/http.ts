@@ -42,6 +42,12 @@ export interface DomainError {
   };
 }
 
+/** The status of a refused request, and the field that begins each line of its message. */
+export const namedFields = ({ status, body }: Pick<Answer<FrameworkError>, 'status' | 'body'>) => [
+  status,
+  [body.message].flat().map((line) => line.split(' ')[0]),
+];
+
 /** Speaks JSON to the service under test. Paths are relative to `/api/v1`. */
 export interface Client {
   /** Address of the API, with its prefix. */

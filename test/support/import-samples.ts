@@ -1,9 +1,11 @@
 import { newId } from '../../data-plane-agent/base/ids.js';
+import type { ContractDetail } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import type { ImportInput, ImportReport } from '../../data-plane-agent/plane/contract/records/imports.js';
 import type { People } from '../../data-plane-agent/plane/contract/records/people.js';
 import type { SheetCell } from '../../data-plane-agent/plane/contract/records/sheet.js';
 import { readCsv } from '../../data-plane-agent/plane/domain/sheet/read-csv.js';
 import { sheetOf } from '../../data-plane-agent/plane/domain/sheet/sheet.js';
+import type { TestPlane } from './plane.js';
 
 export const HARBOUR = { id: newId(), name: 'Harbour Equipment Ltd' };
 export const YUANHANG = { id: newId(), name: '远航租赁有限公司' };
@@ -66,3 +68,9 @@ export const ofCsv = async (text: string, people: People = PEOPLE): Promise<Impo
 /** What is wrong with the rows, in short: `3 line.amount INVALID_INPUT`. */
 export const faultsOf = ({ rows }: ImportReport): string[] =>
   rows.flatMap(({ row, errors = [] }) => errors.map(({ field, code }) => `${row} ${field ?? '-'} ${code}`));
+
+export const contractOf = async ({ plane }: Pick<TestPlane, 'plane'>, contractNo: string): Promise<ContractDetail> => {
+  const { items } = await plane.listContracts({ q: contractNo });
+  const found = items.find((one) => one.contractNo === contractNo);
+  return plane.getContract({ contractId: found?.id ?? '' });
+};

@@ -1,0 +1,161 @@
+import { expect } from 'chai';
+import { ALL_RIGHTS } from '../../data-plane-agent/plane/contract/call.js';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import { EN_SALE } from '../domain/contracts-to-read/en-sale.js';
+import { ZH_LEASE } from '../domain/contracts-to-read/zh-lease.js';
+import { badFields, failureOf } from '../support/failures.js';
+import { forEachPlane, PLANES } from '../support/plane.js';
+import { aContract } from '../support/samples.js';
+import { field, NOT_FOUND, put } from '../support/extraction-runs.js';
+
+describe('runs of extraction', () => {
+  forEachPlane(
+    (_name, makePlane) => {
+      it('a text is read, kept for review, and read again as it was answered', async () => {
+        const t = makePlane();
+        const run = await t.plane.extractContract({ text: ZH_LEASE.text, fileName: 'lease.txt' });
+        expect(run).to.deep.include({
+          contractId: null,
+          status: 'needs_review',
+          source: { kind: 'text', fileId: null, fileName: 'lease.txt' },
+          engine: { name: 'rules', version: '2' },
+          createdBy: t.call.actor.id,
+          warnings: [],
+          reviews: [],
+        });
+        expect(run.overallConfidence).to.be.within(0.8, 1);
+        expect(field(run, 'totalAmount')).to.include({
+          label: 'Total amount',
+          value: 1_020_000,
+          band: 'high',
+          reviewStatus: 'pending',
+          overrideValue: null,
+          reviewedBy: null,
+        });
+        expect(field(run, 'payments[1].dueDate')).to.include({ label: 'Payment 2: Due on', value: '2026-06-10' });
+        expect(run.missingFields).to.include.members(['unitPrice', 'ownerId', 'subjectId']).and.not.include('payments');
+        expect(await t.plane.getExtraction({ runId: run.id })).to.deep.equal(run);
+        expect(field(await t.as({ language: 'zh-CN' }).getExtraction({ runId: run.id }), 'partyA')?.label).to.equal(
+          '甲方',
+        );
+      });
+
+      it('exactly one of text and file is read', async () => {
+        const { plane } = makePlane();
+        expect(await badFields(plane.extractContract({}))).to.have.all.keys('text');
+        expect(await badFields(plane.extractContract({ text: ' \n\t ' }))).to.deep.equal({ text: 'must not be empty' });
+        expect(await badFields(plane.extractContract({ text: 'x', fileRef: newId() }))).to.have.all.keys('fileRef');
+        expect(await badFields(plane.extractContract({ text: 'x'.repeat(200_001) }))).to.have.all.keys('text');
+        for (const fileRef of [newId(), 'no-id'])
+          expect(await failureOf(plane.extractContract({ fileRef }))).to.deep.equal({
+            code: 'FILE_REFERENCE_INVALID',
+            details: { field: 'fileRef', value: fileRef },
+          });
+      });
+
+      it('a run is for a contract in scope, and then seen by whoever sees that', async () => {
+        const t = makePlane();
+        const contract = await t.plane.createContract(aContract());
+        for (const contractId of [newId(), 'no-id'])
+          expect(await failureOf(t.plane.extractContract({ contractId, text: 'x' }))).to.deep.equal({
+            code: 'REFERENCE_INVALID',
+            details: { field: 'contractId', value: contractId },
+          });
+        const blind = t.as({ subjectScope: [] });
+        expect(await failureOf(blind.extractContract({ contractId: contract.id, text: 'x' }))).to.include({
+          code: 'REFERENCE_INVALID',
+        });
+        const run = await t.plane.extractContract({ contractId: contract.id, text: EN_SALE.text });
+        expect(
+          (
+            await t
+              .as({ actor: { ...t.call.actor, id: newId() }, rights: { ...ALL_RIGHTS, admin: false } })
+              .getExtraction({ runId: run.id })
+          ).contractId,
+        ).to.equal(contract.id);
+        for (const plane of [blind, t.as({ ownerScope: newId() }), t.as({ tenantId: newId() })]) {
+          expect(await failureOf(plane.getExtraction({ runId: run.id }))).to.deep.equal(NOT_FOUND);
+          expect(await failureOf(plane.reviewExtraction({ runId: run.id, fields: [] }))).to.deep.equal(NOT_FOUND);
+        }
+        for (const runId of [newId(), 'no-id'])
+          expect(await failureOf(t.plane.getExtraction({ runId }))).to.deep.equal(NOT_FOUND);
+        await t.plane.deleteContract({ contractId: contract.id });
+        expect(await failureOf(t.plane.getExtraction({ runId: run.id }))).to.deep.equal(NOT_FOUND);
+      });
+
+      it("a run for no contract is its maker's, and that of administrators who see the whole book", async () => {
+        const t = makePlane();
+        const run = await t.plane.extractContract({ text: EN_SALE.text });
+        const other = { actor: { ...t.call.actor, id: newId() } };
+        expect((await t.as(other).getExtraction({ runId: run.id })).id).to.equal(run.id);
+        for (const changes of [
+          { ...other, rights: { ...ALL_RIGHTS, admin: false } },
+          { ...other, subjectScope: [newId()] },
+          { ...other, ownerScope: newId() },
+        ]) {
+          expect(await failureOf(t.as(changes).getExtraction({ runId: run.id }))).to.deep.equal(NOT_FOUND);
+        }
+      });
+
+      it('account numbers are masked for who may not see them, wherever they stand in a run', async () => {
+        const t = makePlane();
+        const plain = t.as({ rights: { ...ALL_RIGHTS, sensitive: false } });
+        const run = await plain.extractContract({ text: EN_SALE.text });
+        expect(JSON.stringify(run)).not.to.contain('7559 1234');
+        expect(field(run, 'payeeAccount')).to.include({ value: '**** 901', rawText: '**** 901' });
+        const reviewed = await plain.reviewExtraction({
+          runId: run.id,
+          fields: [put('payeeAccount', '4000 1111 2222')],
+        });
+        expect(field(reviewed, 'payeeAccount')?.overrideValue).to.equal('****2222');
+        // What was found, sent back as it was shown, is what was found.
+        await plain.reviewExtraction({ runId: run.id, fields: [put('payeeAccount', '**** 901')] });
+        expect(field(await t.plane.getExtraction({ runId: run.id }), 'payeeAccount')?.overrideValue).to.equal(
+          '7559 1234 5678 901',
+        );
+      });
+
+      it('the text is not kept, and the audit says what was done, not what was read', async () => {
+        const t = makePlane();
+        const run = await t.plane.extractContract({
+          text: `${EN_SALE.text}\nA word that no reading rests on: xylophonist.`,
+        });
+        await t.plane.reviewExtraction({
+          runId: run.id,
+          fields: [put('payeeAccount', '4000-secret'), { fieldKey: 'partyA', status: 'rejected' }],
+        });
+        const { audits, runs } = await t.database.read(t.call, async (tx) => ({
+          audits: await tx.all(
+            "SELECT action, changes FROM audit_log WHERE tenant_id = ? AND record_kind = 'extraction' ORDER BY id",
+            [t.call.tenantId],
+          ),
+          runs: await tx.all('SELECT * FROM extraction_runs WHERE tenant_id = ?', [t.call.tenantId]),
+        }));
+        expect(audits.map(({ action }) => action)).to.deep.equal(['extractContract', 'reviewExtraction']);
+        expect(JSON.stringify(audits)).not.to.match(/Shenzhen|secret|7559/);
+        expect(String(audits[1]?.['changes'])).to.contain('"payeeAccount":"overridden"');
+        expect(JSON.stringify(runs)).not.to.contain('xylophonist');
+      });
+
+      it('runs that nobody applied go after ninety days, a few with each new one', async () => {
+        const t = makePlane();
+        const old = await t.plane.extractContract({ text: 'Contract No.: A-1' });
+        await t.plane.reviewExtraction({ runId: old.id, fields: [{ fieldKey: 'contractNo', status: 'accepted' }] });
+        t.clock.advance(91 * 24 * 60 * 60 * 1000);
+        await t.plane.extractContract({ text: 'Contract No.: A-2' });
+        expect(await failureOf(t.plane.getExtraction({ runId: old.id }))).to.deep.equal(NOT_FOUND);
+      });
+
+      it('under one key a text is read once', async () => {
+        const t = makePlane();
+        const call = { ...t.call, idempotency: { key: 'extract', requestHash: 'h' } };
+        const first = await t.data.invoke('extractContract', { call }, { text: EN_SALE.text });
+        expect(await t.data.invoke('extractContract', { call }, { text: EN_SALE.text })).to.deep.equal({
+          output: first.output,
+          replayed: true,
+        });
+      });
+    },
+    { only: PLANES },
+  );
+});
