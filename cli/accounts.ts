@@ -18,7 +18,10 @@ export interface AccountOptions {
   readonly json?: true;
 }
 
-/** What operators do for members, on the platform database as it is. Who is not there is told by name. */
+/**
+ * Runs an operator command on the members of an organisation. Throws NOT_FOUND, naming the missing organisation or
+ * member.
+ */
 export async function withMemberAccess<T>(
   config: Config,
   { cli: { clock }, tenant, email }: { readonly cli: Cli; tenant: string; email?: string },

@@ -10,7 +10,7 @@ import { cliActor, type Planes } from './installation.js';
 
 export type Source = 'platform' | 'data';
 
-/** One chain of events: what was done on the platform's side or to contract data, of one organisation or of none. */
+/** One chain of audit events, of the platform or of contract data. `tenantId` is null for events of no organisation. */
 export interface Chain {
   readonly source: Source;
   readonly tenantId: string | null;
@@ -18,7 +18,7 @@ export interface Chain {
 }
 
 /**
- * The chains that this installation keeps; what agents keep is theirs to show. Throws NOT_FOUND for an unknown
+ * The audit chains that this installation keeps, without those that agents keep. Throws NOT_FOUND for an unknown
  * organisation.
  */
 export async function chainsOf(
@@ -75,7 +75,7 @@ export function verifyOne(
     return verifyChain(check, { holdsSome: false, kept, onProgress });
   }
   const audit = createPlatformAudit({ database: planes.platform, keyRing });
-  // That it was made is every organisation's first event.
+  // The first event of every organisation is its creation, so its chain is never empty.
   return verifyChain((from, until) => audit.check(tenantId ?? PLATFORM_CHAIN, from, until), {
     holdsSome: tenantId !== null,
     kept,
@@ -83,7 +83,7 @@ export function verifyOne(
   });
 }
 
-/** How far a chain has come. */
+/** The number of events in a chain and the hash of the last one. */
 export async function headOf(
   { platform, dataPlanes }: Planes,
   { source, tenantId }: Chain,
@@ -98,7 +98,7 @@ export async function headOf(
   ).output;
 }
 
-/** The chain's events as they are exported, one by one, oldest first. */
+/** The events of a chain in their export form, oldest first. */
 export async function* exportChain(
   planes: Planes,
   { source, tenantId, slug }: Chain,
@@ -118,7 +118,7 @@ export async function* exportChain(
   }
 }
 
-/** Tells of the export in the audit of the platform's side. */
+/** Records the export in the platform's audit. */
 export const recordExport = (
   { platform }: Planes,
   { tenantId, source }: Chain,

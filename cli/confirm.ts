@@ -1,10 +1,10 @@
 import type { Cli } from './cli.js';
 import { CommandError } from './errors.js';
 
-/** The option that every command has that takes something away. */
+/** The option of every command that deletes or revokes something. */
 export const YES_OPTION = ['--yes', 'do not ask'] as const;
 
-/** Asks whoever sits at a terminal; a script that calls such a command means it. */
+/** Asks for confirmation on a terminal. Does not ask when the command runs in a script. */
 export async function confirm({ io }: Pick<Cli, 'io'>, question: string, { yes }: { yes: boolean }): Promise<void> {
   if (yes || !io.interactive) return;
   const answer = await io.ask(`${question} (y/N) `);

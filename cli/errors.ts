@@ -1,9 +1,9 @@
 import type { Fault } from '../data-plane-agent/base/config.js';
 
-/** How a command ends: done, failed, or called in a way that cannot be understood. */
+/** Exit codes: done, failed, or invalid arguments. */
 export const EXIT = { ok: 0, failed: 1, misused: 2 } as const;
 
-/** Why a command ends. The code is for scripts and never changes, the message for people. */
+/** The error that ends a command. `code` is stable, for scripts; `message` is for people. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: 1 | 2;
@@ -18,10 +18,10 @@ export class CommandError extends Error {
   }
 }
 
-/** The arguments cannot be understood, or do not go together. */
+/** An error for invalid or conflicting arguments. */
 export const misuse = (message: string): CommandError => new CommandError('USAGE', message, { exitCode: EXIT.misused });
 
-/** All faults of the configuration at once. */
+/** All faults of the configuration. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 

@@ -18,8 +18,8 @@ import type { Cli } from './cli.js';
 import { CommandError, ConfigurationError } from './errors.js';
 
 /**
- * The configuration that the server would run with; outside production this makes missing secret keys, as the server
- * does. Tells warnings.
+ * The configuration that the server would run with. Generates missing secret keys outside production, as the server
+ * does. Prints warnings unless `quiet`.
  */
 export function configuration({ env, io }: Cli, { quiet }: { quiet: boolean }): Config {
   const loaded = loadServerConfig(env());
@@ -30,7 +30,7 @@ export function configuration({ env, io }: Cli, { quiet }: { quiet: boolean }): 
 
 export type LookedAt = ConfigResult<typeof SETTINGS> & { readonly ok: true };
 
-/** The same for a command that only looks: makes nothing. Keys that have not been made yet are undefined. */
+/** The configuration for a read-only command: creates nothing. Secret keys that do not exist yet are undefined. */
 export function lookAtConfiguration({ env }: Cli): LookedAt {
   const variables = env();
   const first = readServerConfig(variables);
@@ -43,13 +43,13 @@ export function lookAtConfiguration({ env }: Cli): LookedAt {
   return result;
 }
 
-/** The whole product without its HTTP side, on migrated databases. */
+/** Runs `work` on the services of the server, without HTTP. Migrates the databases first. */
 export async function withInstallation<T>(
   config: Config,
   { clock }: Cli,
   work: (installation: Composed) => Promise<T>,
 ): Promise<T> {
-  // What goes wrong is thrown to the command, which tells it once.
+  // Errors are thrown to the command, which reports them; a log would report them twice.
   const composed = await compose(config, { clock, log: createLog({ level: 'silent', name: 'duebook' }) });
   try {
     return await work(composed);
@@ -58,7 +58,7 @@ export async function withInstallation<T>(
   }
 }
 
-/** Both databases as they are, and where contract data is: for commands that have to do with either. */
+/** Opens both databases and the data planes for a command. Throws NOT_MIGRATED instead of migrating. */
 export async function withPlanes<T>(config: Config, { clock }: Cli, work: (planes: Planes) => Promise<T>): Promise<T> {
   const { tenant: managed } = databasesOf(config);
   return withPlatform(config, async (platform) => {
@@ -78,12 +78,15 @@ export async function withPlanes<T>(config: Config, { clock }: Cli, work: (plane
 
 export interface Planes {
   readonly platform: Database;
-  /** Absent where contract data is kept by agents alone. */
+  /** Undefined when only agents keep contract data. */
   readonly tenant: Database | undefined;
   readonly dataPlanes: DataPlanes;
 }
 
-/** The platform database as it is: never migrated in passing by a command that has another purpose. */
+/**
+ * Opens the platform database. Throws NOT_MIGRATED instead of migrating: only `migrate` and `bootstrap` change the
+ * schema.
+ */
 export async function withPlatform<T>(config: Config, work: (database: Database) => Promise<T>): Promise<T> {
   const { platform } = databasesOf(config);
   await refuseUnmigrated(platform, config);
@@ -111,7 +114,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** Which migrations have been applied. Does not make an SQLite file that is not there. */
+/** The applied and pending migrations. Does not create a missing SQLite file. */
 export async function stateOf(
   managed: ManagedDatabase,
   config: Pick<Config, 'databasePoolMax'>,
@@ -121,5 +124,5 @@ export async function stateOf(
   return withDatabase(managed, config, (database) => migrationState(database, managed.migrations));
 }
 
-/** Who the audit says did what a command does. */
+/** The actor that audit events name for what a command does. */
 export const cliActor = (): Actor => ({ kind: 'cli', id: null, name: 'duebook', ip: null, requestId: newId() });

@@ -4,28 +4,30 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import { printable, printablePiece } from './render/printable.js';
 
 /**
- * How a command speaks: data on standard output, messages on standard error, and questions only where somebody sits.
- * What others have typed in reaches a terminal without the characters that it would obey.
+ * Input and output of a command: data on standard output, messages on standard error, questions only on a terminal.
+ * Control characters in the output are escaped, so that stored text cannot steer the terminal.
  */
 export interface Io {
-  /** What the command was asked for. */
+  /** Prints the result of the command to standard output. */
   data(text: string): void;
   /**
-   * A piece of a file, as it is unless it goes to a terminal, without a newline; settles when more can be taken, with
-   * `false` when nobody reads any more.
+   * Writes a piece of a file to standard output without a newline, escaped only on a terminal. Resolves once it is
+   * written, to `false` when the output was closed.
    */
   write(text: string): Promise<boolean>;
-  /** What a person may want to know beside it. */
+  /** Prints a message to standard error. */
   message(text: string): void;
-  /** One line that replaces itself; nothing unless on a terminal. An empty one clears it. */
+  /** Shows a progress line that replaces the previous one; an empty text clears it. Prints only to a terminal. */
   progress(text: string): void;
-  /** Both ends are terminals: a question can be asked and answered. */
+  /** Standard input and standard error are terminals, so a question can be asked. */
   readonly interactive: boolean;
-  /** Columns for help and tables. */
+  /** Width of help and tables, in columns. */
   readonly width: number;
-  /** All of standard input without its last newline; empty when it is a terminal, or when nothing comes for a while. */
+  /**
+   * All of standard input without its last newline. Empty on a terminal, and when nothing arrives within 10 seconds.
+   */
   input(): Promise<string>;
-  /** Asks on the terminal; what is typed to a hidden question is not shown. */
+  /** Asks on the terminal. The answer to a hidden question is not echoed. */
   ask(question: string, options?: { readonly hidden: boolean }): Promise<string>;
 }
 
@@ -36,7 +38,7 @@ export interface Streams {
 }
 
 export function createIo({ stdin, stdout, stderr }: Streams): Io {
-  // On what is not a terminal `isTTY` is not there at all, whatever its type says.
+  // `isTTY` is undefined on a stream that is not a terminal, despite its type.
   const isTerminal = (stream: { readonly isTTY?: boolean }): boolean => stream.isTTY === true;
   return {
     data: (text) => void stdout.write(`${printable(text)}\n`),
@@ -54,12 +56,12 @@ export function createIo({ stdin, stdout, stderr }: Streams): Io {
 
 function written(stdout: WriteStream, text: string): Promise<boolean> {
   return new Promise((resolve) => {
-    // What goes wrong is the stream's own event, which the program hears.
+    // `start` handles the errors of the stream.
     stdout.write(text, (error) => resolve(!error));
   });
 }
 
-/** An open pipe into which nobody writes must not hold up a script for ever. */
+/** A script must not wait forever on an open pipe that receives no data. */
 const TIMEOUT_MS = 10_000;
 const MAX_INPUT_BYTES = 64 * 1024;
 
@@ -67,16 +69,15 @@ function allOf(stdin: ReadStream): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const done = (settle: () => void): void => {
-      clearTimeout(patience);
+      clearTimeout(timeout);
       stdin.removeAllListeners().pause();
-      // A pipe that stays open would keep the process alive. A file, such as /dev/null, is no socket and cannot be let
-      // go of.
+      // An open pipe would keep the process alive. A file, such as /dev/null, has no `unref`.
       if ('unref' in stdin) stdin.unref();
       settle();
     };
-    const patience = setTimeout(() => done(() => resolve('')), TIMEOUT_MS);
+    const timeout = setTimeout(() => done(() => resolve('')), TIMEOUT_MS);
     stdin.on('data', (chunk) => {
-      clearTimeout(patience);
+      clearTimeout(timeout);
       chunks.push(Buffer.from(chunk));
       if (Buffer.concat(chunks).length > MAX_INPUT_BYTES)
         done(() => reject(new Error('standard input is longer than 64 KB')));
@@ -106,7 +107,7 @@ async function asked({
   question: string;
   hidden: boolean;
 }): Promise<string> {
-  // readline echoes what is typed to its output: for a hidden answer that goes nowhere.
+  // readline echoes the input to its output stream; a hidden answer is echoed to one that discards it.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: stdin, output: hidden ? nowhere : stderr, terminal: true });
   try {

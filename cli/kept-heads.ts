@@ -5,16 +5,13 @@ import type { KeptHead } from '../server/audit/verify.js';
 import type { Chain, Source } from './audit-chains.js';
 import { misuse } from './errors.js';
 
-/** The head of a chain as it was kept. */
+/** A head of a chain that was saved earlier. */
 export interface KeptChain extends KeptHead {
   readonly source: Source;
   readonly tenantId: string | null;
 }
 
-/**
- * Reads what `audit head --json` printed, or a log with the lines that the server writes every day. Throws USAGE for a
- * file without any.
- */
+/** Reads heads from the output of `audit head --json` or from a server log. Throws USAGE for a file without heads. */
 export function readKeptHeads(path: string): KeptChain[] {
   const text = readText(path);
   const whole = parsed(text);
@@ -24,7 +21,7 @@ export function readKeptHeads(path: string): KeptChain[] {
       : text.split('\n').flatMap((line) => loggedOf(line, path));
   if (heads.length === 0)
     throw misuse(
-      `--expect ${path} holds no heads: neither what "duebook audit head --json" prints nor lines of the server's log with "${HEAD_MESSAGE}"`,
+      `--expect ${path} contains no heads: it is neither output of "duebook audit head --json" nor a server log with lines of "${HEAD_MESSAGE}"`,
     );
   return heads;
 }
@@ -42,7 +39,7 @@ function readText(path: string): string {
   }
 }
 
-/** Other lines of a log are passed over; one that says it is a head, and is none, is not. */
+/** Skips other lines of a log. A malformed head is an error. */
 function loggedOf(line: string, path: string): KeptChain[] {
   const record = parsed(line);
   return isRecord(record) && record['msg'] === HEAD_MESSAGE ? [keptOf(record) ?? bad(path)] : [];
@@ -65,14 +62,14 @@ function keptOf(value: unknown): KeptChain | undefined {
 }
 
 function bad(path: string): never {
-  throw misuse(`--expect ${path}: a head in it lacks source, tenantId, events or hash`);
+  throw misuse(`--expect ${path} has a head without valid source, tenantId, events or hash`);
 }
 
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A log is many lines of JSON and not one text of it, and may have other lines between.
+    // A log has one JSON value per line, and may contain other lines.
     return undefined;
   }
 }

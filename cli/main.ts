@@ -2,7 +2,7 @@
 import { CONFIG_EXIT_CODE } from '../data-plane-agent/base/config.js';
 import { nodeFault } from '../data-plane-agent/base/node-version.js';
 
-// All else is imported once it is known that this Node.js can load it.
+// The other modules are imported only on a Node.js version that can load them.
 const fault = nodeFault(process.versions.node);
 if (fault === undefined) {
   await (await import('./start.js')).start(process);

@@ -1,11 +1,11 @@
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { misuse } from './errors.js';
 
-/** A file that a command writes: never one that is there already, and readable to who runs the command only. */
+/** A new file that a command writes, readable only by the user who runs the command. */
 export interface OutFile {
   write(text: string): void;
   close(): void;
-  /** For what must not be taken for all of it. */
+  /** Closes and deletes the file, when it is incomplete. */
   remove(): void;
 }
 
@@ -15,13 +15,13 @@ export function outFile(path: string): OutFile {
     file = openSync(path, 'wx', 0o600);
   } catch (error) {
     throw error instanceof Error && 'code' in error && error.code === 'EEXIST'
-      ? misuse(`--out ${path} is there already`)
+      ? misuse(`--out ${path} already exists`)
       : error;
   }
   const close = (): void => closeSync(file);
   return {
     write: (text) => {
-      // A full disk may take a part of it and say so only of the rest.
+      // On a nearly full disk, writeSync may write only a part.
       for (let rest = Buffer.from(text); rest.length > 0;) rest = rest.subarray(writeSync(file, rest));
     },
     close,

@@ -7,8 +7,8 @@ const MIN_LENGTH = 8;
 const MAX_LENGTH = 256;
 
 /**
- * A non-empty standard input wins; else it is asked for on a terminal, and elsewhere generated, to be shown once.
- * Throws PASSWORD_TOO_WEAK.
+ * Takes the password from standard input when it is not empty, else asks on a terminal, else generates one. Throws
+ * PASSWORD_LENGTH and PASSWORD_TOO_WEAK.
  */
 export async function choosePassword(
   { io }: Pick<Cli, 'io'>,
@@ -20,15 +20,15 @@ export async function choosePassword(
   if (password.length < MIN_LENGTH || password.length > MAX_LENGTH)
     throw new CommandError(
       'PASSWORD_LENGTH',
-      `a password has ${MIN_LENGTH} to ${MAX_LENGTH} characters; nothing was made`,
+      `the password must have ${MIN_LENGTH} to ${MAX_LENGTH} characters; nothing was created`,
     );
   await createPasswordPolicy({ strict })({ password, email, tenantSlug });
   return { password, generated: false };
 }
 
 async function askedTwice({ io }: Pick<Cli, 'io'>, email: string): Promise<string> {
-  const first = await io.ask(`Password for ${email} (nothing: one is generated): `, { hidden: true });
+  const first = await io.ask(`Password for ${email} (leave empty to generate one):  `, { hidden: true });
   if (first !== '' && (await io.ask('Once more: ', { hidden: true })) !== first)
-    throw new CommandError('PASSWORDS_DIFFER', 'the two passwords differ; nothing was made');
+    throw new CommandError('PASSWORDS_DIFFER', 'the two passwords differ; nothing was created');
   return first;
 }

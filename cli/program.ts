@@ -15,18 +15,17 @@ import { addSessions } from './commands/sessions.js';
 import { addTenants } from './commands/tenants.js';
 import { versionOf } from './version.js';
 
-/** The program with all its commands. Nothing in it exits: what ends it early is thrown. */
+/** The program with all its commands. It throws instead of exiting the process. */
 export function createProgram(cli: Cli, { json }: { json: boolean }): Command {
   const { io } = cli;
   const program = new Command('duebook')
-    .description('Installs and tends Duebook, the contract and receivables service.')
+    .description('Installs and administers Duebook, the contract and receivables service.')
     .version(versionOf(import.meta.url))
     .helpCommand(false)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.data(text.replace(/\n$/, '')),
-      // With --json standard error carries the error as JSON and nothing else; without, `run` tells errors and here
-      // comes help.
+      // With --json, standard error has only the error as JSON. Otherwise `run` prints errors and this prints help.
       writeErr: (text) => (json ? undefined : io.message(text.replace(/\n$/, ''))),
       outputError: () => undefined,
       getOutHelpWidth: () => io.width,
@@ -36,7 +35,7 @@ export function createProgram(cli: Cli, { json }: { json: boolean }): Command {
     })
     .addHelpText(
       'after',
-      '\nThe same environment variables as the server\'s say what it works on; "duebook config" shows them.\nExit codes: 0 done, 1 failed, 2 misused, 78 badly configured.',
+      '\nConfigured by the same environment variables as the server; "duebook config" shows them.\nExit codes: 0 done, 1 failed, 2 invalid arguments, 78 invalid configuration.',
     );
   for (const add of [
     addMigrate,

@@ -9,8 +9,8 @@ import { CommandError, ConfigurationError, EXIT } from './errors.js';
 import { createProgram } from './program.js';
 
 /**
- * Runs one command line (without the program's own name) and answers the exit code: 0 done, 1 failed, 2 misused, 78
- * badly configured.
+ * Runs one command line (without the program's name) and returns the exit code: 0 done, 1 failed, 2 invalid arguments,
+ * 78 invalid configuration.
  */
 export async function run(args: readonly string[], cli: Cli): Promise<number> {
   const json = args.includes('--json');
@@ -43,11 +43,11 @@ function ending(error: unknown): Ending {
       details: { faults: error.faults },
     };
   if (error instanceof CommandError) return error;
-  // Commander has shown the help by itself when no command was named.
+  // Commander prints the help itself when no command is given.
   if (error instanceof CommanderError)
     return {
       code: 'USAGE',
-      message: error.code === 'commander.help' ? 'name a command; see --help' : `${plain(error.message)}; see --help`,
+      message: error.code === 'commander.help' ? 'no command given; see --help' : `${plain(error.message)}; see --help`,
       exitCode: EXIT.misused,
     };
   return { ...failureOf(error), exitCode: EXIT.failed };
@@ -66,12 +66,12 @@ function failureOf(error: unknown): Pick<Ending, 'code' | 'message'> {
   if (error instanceof SealError)
     return {
       code: error.code,
-      message: `${error.message}; are these the SECRET_KEYS that the installation was made with?`,
+      message: `${error.message}; check that SECRET_KEYS has the keys that this installation was created with`,
     };
   if (isDatabaseError(error))
     return {
       code: `DATABASE_${error.problem.toUpperCase()}`,
-      message: `${error.message}${causeText(error)}; "duebook doctor" looks closer`,
+      message: `${error.message}${causeText(error)}; run "duebook doctor" for details`,
     };
   if (error instanceof Error)
     return {

@@ -3,9 +3,9 @@ import { loadDotEnv } from '../data-plane-agent/base/config.js';
 import { createIo } from './io.js';
 import { run } from './run.js';
 
-/** One command line in a process: its words in, the exit code out. */
+/** Runs the command line of the process and sets its exit code. */
 export async function start(process: NodeJS.Process): Promise<void> {
-  // Who reads may stop before the end (`| head`). That is no failure, and the work is still brought to its end.
+  // The reader of a pipe may close it early (`| head`). That is not an error, and the command runs to its end.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
   });

@@ -12,10 +12,7 @@ import type { Cli } from './cli.js';
 import { CommandError } from './errors.js';
 import { cliActor, withPlanes } from './installation.js';
 
-/**
- * One organisation's contract data as the operator has it: all of it, on the organisation's own day and under its
- * settings.
- */
+/** The contract data of one organisation with unrestricted access, in its time zone and with its settings. */
 export interface TenantPlane {
   readonly call: Call;
   readonly plane: Plane;
@@ -23,7 +20,7 @@ export interface TenantPlane {
   readonly roleCodes: readonly string[];
 }
 
-/** Throws NOT_FOUND for an unknown organisation, and DATA_KEPT_BY_AGENTS where there is nothing here to work on. */
+/** Throws NOT_FOUND for an unknown organisation, and DATA_KEPT_BY_AGENTS when only agents keep contract data. */
 export function withTenantPlane<T>(
   config: Config,
   { cli, slug }: { readonly cli: Cli; readonly slug: string },
@@ -35,7 +32,7 @@ export function withTenantPlane<T>(
     if (!record) throw new CommandError('NOT_FOUND', `there is no organisation ${slug}`);
     if (!kept) throw new CommandError('DATA_KEPT_BY_AGENTS', "contract data is kept by the organisations' own agents");
     const at = cli.clock.now();
-    // Running contracts are entered at the stage where they are.
+    // Imported contracts may be at any stage.
     const controls = Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, 'admin' as const]));
     const call: Call = {
       ...systemCall({ tenantId: record.id, settings: record.settings, actor: cliActor(), at }),

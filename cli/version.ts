@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The version of the package that a module belongs to. Compiled files lie one folder deeper than their sources, so it
- * is looked for upwards.
+ * The version of the package that a module belongs to. Searches the parent folders, as compiled files lie one folder
+ * deeper than their sources.
  */
 export function versionOf(moduleUrl: string): string {
   let folder = dirname(fileURLToPath(moduleUrl));

@@ -13,7 +13,7 @@ import { periodOf, type Period } from '../../server/audit/period.js';
 export const addAudit: AddCommand = (program, cli) => {
   const audit = program
     .command('audit')
-    .description('What was done, by whom and when: whether it is all there, and a copy of it.')
+    .description('Verifies and exports the audit: who did what, and when.')
     .helpCommand(false);
   addHead(audit, cli);
   addVerify(audit, cli);
@@ -45,13 +45,13 @@ const nameOf = ({ source, slug }: Pick<Chain, 'source' | 'slug'>): string => `${
 const addHead: AddCommand = (audit, cli) => {
   audit
     .command('head')
-    .description('Prints how far every chain has come: the number of its events and the hash of the last.')
+    .description('Prints the head of every chain: the number of its events and the hash of the last one.')
     .option('--tenant <slug>', 'only one organisation')
     .addOption(sourceOption())
     .option(...JSON_OPTION)
     .addHelpText(
       'after',
-      '\nKeep what --json prints where nobody who has the database can reach: "duebook audit verify --expect" compares with it later.\nThe server writes the same to its log every day, as lines with "audit head".',
+      '\nKeep the --json output where no one with access to the database can change it: "duebook audit verify --expect" compares with it later.\nThe server writes the same heads to its log every day, as lines with "audit head".',
     )
     .addHelpText('after', examples('duebook audit head --json > heads.json', 'duebook audit head --tenant acme'))
     .action(async ({ tenant, source, json }: Options) => {
@@ -85,15 +85,15 @@ const addVerify: AddCommand = (audit, cli) => {
   audit
     .command('verify')
     .description(
-      'Looks whether an event was changed or removed since it was chained, or the end cut off, and names it. Changes nothing.',
+      'Checks that no event was changed or removed since it was chained and that no chain was truncated. Changes nothing.',
     )
     .option('--tenant <slug>', 'only one organisation')
     .addOption(sourceOption())
-    .option('--expect <file>', 'heads that were kept elsewhere: of "audit head --json", or a log of the server')
+    .option('--expect <file>', 'saved heads to compare with: output of "audit head --json", or a server log')
     .option(...JSON_OPTION)
     .addHelpText(
       'after',
-      '\nExits 1 when something is wrong, and when --expect holds no head of what is checked. What was written in the last seconds waits to be chained and is not checked.\nThe end of a chain can be cut off so that nothing in the database tells of it; --expect finds that too.',
+      '\nExits 1 when a chain is broken, and when --expect has no head of a checked chain. Events of the last seconds that are not chained yet are not checked.\nThe database alone does not show that the end of a chain was removed; --expect detects that too.',
     )
     .addHelpText(
       'after',
@@ -108,52 +108,52 @@ const addVerify: AddCommand = (audit, cli) => {
       const config = configuration(cli, { quiet: json === true });
       const checked = await withPlanes(config, cli, async (planes) => {
         const chains = await chainsOf(planes, { slug: tenant, source });
-        const results: CheckedChain[] = tenant === undefined ? lostOf(kept, { chains, planes, source }) : [];
+        const results: CheckedChain[] = tenant === undefined ? lostChains(kept, { chains, planes, source }) : [];
         for (const chain of chains) {
-          const ofIt = kept.filter((head) => isOf(head, chain) && head.events > 0);
+          const saved = kept.filter((head) => isOf(head, chain) && head.events > 0);
           const verified = await verifyOne(planes, chain, {
             keyRing: config.keyRing,
             clock: cli.clock,
-            kept: ofIt,
+            kept: saved,
             onProgress: (events) => cli.io.progress(`${nameOf(chain)}: ${events}`),
           });
-          results.push({ chain, kept: ofIt.length, verified });
+          results.push({ chain, kept: saved.length, verified });
         }
         return results;
       });
       cli.io.progress('');
       const broken = checked.filter(({ verified }) => verified.faults.length > 0);
-      const comparedNone = expect !== undefined && checked.every(({ kept: heads }) => heads === 0);
-      if (json) cli.io.data(jsonText({ ok: broken.length === 0 && !comparedNone, chains: checked.map(jsonOf) }));
+      const nothingCompared = expect !== undefined && checked.every(({ kept: heads }) => heads === 0);
+      if (json) cli.io.data(jsonText({ ok: broken.length === 0 && !nothingCompared, chains: checked.map(jsonOf) }));
       else
         for (const {
           chain,
-          kept: keptOfIt,
+          kept: savedHeads,
           verified: { events, hash, faults, waiting },
         } of checked) {
           cli.io.data(
             `${faults.length === 0 ? 'ok  ' : 'FAIL'}  ${nameOf(chain)}: ${events} events, ${waiting} not chained yet, hash ${hash}`,
           );
           for (const fault of faults) cli.io.data(`      ${faultText(fault)}`);
-          if (expect !== undefined && keptOfIt === 0)
-            cli.io.data('      not compared: no head of it was kept, or one of no events');
+          if (expect !== undefined && savedHeads === 0)
+            cli.io.data('      not compared: --expect has no head of this chain, or only one with no events');
         }
       if (broken.length > 0)
         throw new CommandError(
           'AUDIT_BROKEN',
           `the audit was tampered with: ${broken.map(({ chain }) => nameOf(chain)).join(', ')}`,
         );
-      if (comparedNone)
+      if (nothingCompared)
         throw new CommandError(
           'NOTHING_COMPARED',
-          `--expect ${expect} holds no head of the chains that were checked, or only heads of no events: nothing was compared`,
+          `--expect ${expect} has no head of the checked chains, or only heads with no events: nothing was compared`,
         );
     });
 };
 
 interface CheckedChain {
   readonly chain: Chain;
-  /** Heads that it was compared with; one of no events says nothing. */
+  /** How many saved heads it was compared with. Heads with no events prove nothing and are left out. */
   readonly kept: number;
   readonly verified: Verified;
 }
@@ -167,8 +167,8 @@ const jsonOf = ({ chain: { source, slug, tenantId }, kept, verified }: CheckedCh
   faults: verified.faults.map((fault) => ({ ...fault, text: faultText(fault) })),
 });
 
-/** Chains of which a head was kept and that are not there; of contract data only where it is kept here. */
-function lostOf(
+/** Chains that have a saved head but no longer exist. Chains of contract data only when it is kept here. */
+function lostChains(
   kept: readonly KeptChain[],
   { chains, planes, source }: { chains: readonly Chain[]; planes: Planes; source: Source | undefined },
 ): CheckedChain[] {
@@ -201,16 +201,16 @@ function lostOf(
 const addExport: AddCommand = (audit, cli) => {
   audit
     .command('export')
-    .description('Writes audit events as JSON lines, oldest first, each with its place in the chain.')
+    .description('Writes audit events as JSON lines, oldest first, each with its position in the chain.')
     .option('--tenant <slug>', 'only one organisation')
     .addOption(sourceOption())
-    .option('--from <when>', 'from this day (UTC) or instant on')
-    .option('--to <when>', 'to this day, included, or before this instant')
+    .option('--from <when>', 'from this day (UTC) or instant')
+    .option('--to <when>', 'up to and including this day, or before this instant')
     .option('--out <file>', 'a new file, readable to you only, instead of standard output')
     .option(...JSON_OPTION)
     .addHelpText(
       'after',
-      '\nWith --json the counts are told in JSON on standard error. The export is an audit event itself.',
+      '\nWith --json the counts are printed as JSON on standard error. The export is an audit event itself.',
     )
     .addHelpText('after', examples('duebook audit export --tenant acme --from 2026-01-01 > audit.jsonl'))
     .action(

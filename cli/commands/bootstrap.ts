@@ -9,7 +9,7 @@ import { CommandError, misuse } from '../errors.js';
 import { cliActor, configuration, withInstallation } from '../installation.js';
 import { choosePassword } from '../password.js';
 
-/** As in the body of a registration, but for the owner's name, which is a person's. */
+/** The same rules as in the body of a registration, except for the owner's name, which is a person's name. */
 const Arguments = s.object({
   tenantSlug: s.text({ min: 3, max: 64, pattern: '^[a-z0-9][a-z0-9-]{1,62}[a-z0-9]$' }),
   tenantName: s.name({ min: 2, max: 80 }),
@@ -27,9 +27,9 @@ export const addBootstrap: AddCommand = (program, cli) => {
   program
     .command('bootstrap')
     .description(
-      'Migrates the databases and makes the first organisation with its owner. A second run changes nothing.',
+      'Migrates the databases and creates the first organisation with its owner. A second run changes nothing.',
     )
-    .requiredOption('--tenant-slug <slug>', 'the name under which the organisation signs in: a-z, 0-9 and -')
+    .requiredOption('--tenant-slug <slug>', 'the short name that members sign in with: a-z, 0-9 and -')
     .requiredOption('--tenant-name <name>', "the organisation's name")
     .requiredOption('--email <email>', "the owner's email")
     .requiredOption('--name <name>', "the owner's name")
@@ -37,7 +37,7 @@ export const addBootstrap: AddCommand = (program, cli) => {
     .option(...JSON_OPTION)
     .addHelpText(
       'after',
-      "\nThe owner's password is read from standard input (what begins within ten seconds). When that\nis empty it is asked for on a terminal, and elsewhere generated and shown once.",
+      "\nThe owner's password is read from standard input (data that starts to arrive within ten seconds). When that\nis empty, it is asked for on a terminal, and otherwise generated and shown once.",
     )
     .addHelpText(
       'after',
@@ -75,10 +75,10 @@ async function bootstrap(cli: Cli, { plan, json, ...given }: Options): Promise<v
       created: true,
     };
   });
-  tell(cli, result, { json: json === true });
+  print(cli, result, { json: json === true });
 }
 
-/** `email` in the form in which it is kept. Unknown fields are commander's own options and not looked at. */
+/** Returns `email` in its normalised form. Unknown fields are options of commander and are ignored. */
 function checked({ tenantSlug, tenantName, email, name }: Arguments): Arguments {
   const result = checker(Arguments)({ tenantSlug, tenantName, email, name });
   if (result.ok) return result.value;
@@ -93,17 +93,15 @@ async function presentOwner({ services }: Composed, { tenantSlug, email }: Argum
   if (!member)
     throw new CommandError(
       'TENANT_SLUG_TAKEN',
-      `there is an organisation ${tenantSlug} already, in which ${email} is nobody; nothing was changed`,
+      `the organisation ${tenantSlug} already exists, and ${email} is not a member of it; nothing was changed`,
     );
   return { tenant: { id: tenant.id, slug: tenant.slug }, user: { id: member.id, email: member.email }, created: false };
 }
 
-function tell({ io }: Cli, { created, tenant, user, password }: Result, { json }: { json: boolean }): void {
+function print({ io }: Cli, { created, tenant, user, password }: Result, { json }: { json: boolean }): void {
   if (json) return io.data(jsonText({ tenant, user, ...(password === undefined ? {} : { password }), created }));
   if (!created)
-    return io.data(
-      `The organisation ${tenant.slug} and its member ${user.email} are there already: nothing was changed.`,
-    );
-  io.data(`Made the organisation ${tenant.slug} with its owner ${user.email}.`);
+    return io.data(`The organisation ${tenant.slug} and its member ${user.email} already exist: nothing was changed.`);
+  io.data(`Created the organisation ${tenant.slug} with its owner ${user.email}.`);
   if (password !== undefined) io.data(`Password: ${password}\nIt is not shown again.`);
 }

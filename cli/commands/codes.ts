@@ -14,7 +14,7 @@ import { table } from '../render/table.js';
 export const addCodes: AddCommand = (program, cli) => {
   const codes = program
     .command('codes')
-    .description('Codes with which organisations sign up for a plan.')
+    .description('Redeem codes that organisations register with.')
     .helpCommand(false);
   addIssue(codes, cli);
   addList(codes, cli);
@@ -27,11 +27,15 @@ const MAX_COUNT = 1_000;
 const addIssue: AddCommand = (codes, cli) => {
   codes
     .command('issue')
-    .description('Makes single-use codes and shows them, this once: only their hashes are kept.')
-    .addOption(new Option('--plan <plan>', 'the plan that a code gives').choices(PLANS).makeOptionMandatory())
-    .option('--count <n>', `how many, at most ${MAX_COUNT}`, countOf, 1)
+    .description('Creates single-use codes and shows them once: only their hashes are stored.')
     .addOption(
-      new Option('--expires <duration>', 'how long they are good for, such as 12h')
+      new Option('--plan <plan>', 'the plan of an organisation that registers with the code')
+        .choices(PLANS)
+        .makeOptionMandatory(),
+    )
+    .option('--count <n>', `how many codes, at most ${MAX_COUNT}`, countOf, 1)
+    .addOption(
+      new Option('--expires <duration>', 'how long they are valid, such as 12h')
         .argParser(durationOf)
         .default(durationOf('90d'), '90d'),
     )
@@ -49,7 +53,7 @@ const addIssue: AddCommand = (codes, cli) => {
             jsonText({ codes: issued.map((code) => ({ ...code, expiresAt: isoOrNull(code.expiresAt) })) }),
           );
         cli.io.data(issued.map(({ code }) => code).join('\n'));
-        cli.io.message(`For the plan ${plan}, good until ${isoOrNull(expiresAt)}. They are not shown again.`);
+        cli.io.message(`For the plan ${plan}, valid until ${isoOrNull(expiresAt)}. They are not shown again.`);
       },
     );
 };
@@ -57,7 +61,7 @@ const addIssue: AddCommand = (codes, cli) => {
 const addList: AddCommand = (codes, cli) => {
   codes
     .command('list')
-    .description('Shows which codes there are, newest first, without the codes themselves.')
+    .description('Lists the codes, newest first, with their ids but not the codes themselves.')
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook codes list'))
     .action(async ({ json }: { json?: true }) => {
@@ -79,7 +83,7 @@ const addList: AddCommand = (codes, cli) => {
 const addRevoke: AddCommand = (codes, cli) => {
   codes
     .command('revoke <id>')
-    .description('Makes a code that has not been used worthless.')
+    .description('Revokes a code that has not been used.')
     .option(...YES_OPTION)
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook codes revoke 01985f6e-7c3a-7b44-9c1d-2f6b8d0e4a11'))
@@ -88,11 +92,11 @@ const addRevoke: AddCommand = (codes, cli) => {
       await confirm(cli, `Revoke the code ${id}?`, { yes: yes === true });
       await withPlatform(config, async (database) => {
         try {
-          if (!isId(id)) throw new CommandError('NOT_FOUND', `no code that could be revoked has the id ${id}`);
+          if (!isId(id)) throw new CommandError('NOT_FOUND', `there is no unused code with the id ${id}`);
           await createCodes({ database, clock: cli.clock }).revoke({ id }, cliActor());
         } catch (error) {
           throw isFailure(error, 'NOT_FOUND')
-            ? new CommandError('NOT_FOUND', `no code that could be revoked has the id ${id}`)
+            ? new CommandError('NOT_FOUND', `there is no unused code with the id ${id}`)
             : error;
         }
       });

@@ -22,14 +22,12 @@ interface Options {
 export const addDemo: AddCommand = (program, cli) => {
   program
     .command('demo')
-    .description(
-      'Makes an organisation with a believable book of contracts, once, and starts the server. Not for production.',
-    )
-    .option('--no-serve', 'make the book and stop')
+    .description('Creates an organisation with realistic contracts, once, and starts the server. Not for production.')
+    .option('--no-serve', 'create the data, but do not start the server')
     .option(...JSON_OPTION)
     .addHelpText(
       'after',
-      '\nDates stand to the day on which the book is made. An interrupted run is gone on with by the next one.',
+      '\nDates are relative to the day of the first run. The next run continues an interrupted one.',
     )
     .addHelpText('after', examples('duebook demo', 'DATA_DIR=/tmp/book PORT=9090 duebook demo'))
     .action((options: Options) => demo(cli, options));
@@ -40,9 +38,9 @@ async function demo(cli: Cli, options: Options): Promise<void> {
   if (config.production)
     throw new CommandError(
       'DEMO_IN_PRODUCTION',
-      'the demo is not for production (NODE_ENV=production): "duebook bootstrap" makes an organisation of your own',
+      'the demo is not for production (NODE_ENV=production): use "duebook bootstrap" to create an organisation',
     );
-  // The access log of a demo would push away what is printed to be tried: unless somebody asks, only what is wrong is
+  // The access log would scroll the printed requests away: unless LOG_LEVEL is set, only warnings and errors are
   // logged.
   const asked = lookAtConfiguration(cli).sources['LOG_LEVEL'] !== 'default';
   const log = createLog({
@@ -53,32 +51,32 @@ async function demo(cli: Cli, options: Options): Promise<void> {
   const lifecycle = createLifecycle({ log });
   lifecycle.listen(cli.process);
   try {
-    const made = await makeBook(cli, { config, log, lifecycle });
+    const made = await createDemo(cli, { config, log, lifecycle });
     if (options.serve) await serveDemo(cli, { ...made, config, log, lifecycle, json: options.json === true });
-    else tell(cli, { ...made, json: options.json === true });
+    else print(cli, { ...made, json: options.json === true });
   } catch (error) {
-    // Whoever stopped it had the databases closed under what was being done: that is no failure.
+    // A stop by signal closes the databases during the work. The resulting error is not a failure.
     if (lifecycle.state === 'draining' || lifecycle.state === 'stopped') return;
     await lifecycle.stop('failed');
     throw error;
   }
 }
 
-interface Made {
+interface DemoResult {
   readonly tenant: DemoTenant;
-  /** False when it was found. */
+  /** False when it already existed. */
   readonly created: boolean;
 }
 
-/** The book is entered before the server listens, so that nobody sees half of it. */
-async function makeBook(
+/** The data is created before the server listens, so that no client sees incomplete data. */
+async function createDemo(
   cli: Cli,
   { config, log, lifecycle }: { config: Config; log: Log; lifecycle: Lifecycle },
-): Promise<Made> {
+): Promise<DemoResult> {
   const actor = cliActor();
   const composed = await compose(config, { clock: cli.clock, log });
   const close = once(composed.close);
-  // A stop in the middle of it closes the databases after what is being written.
+  // A stop during the work closes the databases after the current write.
   lifecycle.onStop('book', 'databases', close);
   try {
     const tenant = await demoTenant(composed, { dataDir: config.dataDir, actor });
@@ -119,7 +117,7 @@ async function serveDemo(
     log,
     lifecycle,
     json,
-  }: Made & { config: Config; log: Log; lifecycle: Lifecycle; json: boolean },
+  }: DemoResult & { config: Config; log: Log; lifecycle: Lifecycle; json: boolean },
 ): Promise<void> {
   let serving: Composed & { readonly port: number };
   try {
@@ -133,15 +131,15 @@ async function serveDemo(
   }
   const address = config.port === 0 ? `http://127.0.0.1:${serving.port}` : config.publicUrl;
   const requests = await firstRequests(serving, { tenant, address, clock: cli.clock });
-  tell(cli, { tenant, created, json, served: { address, requests, accessTtl: config.accessTtl.text } });
+  print(cli, { tenant, created, json, served: { address, requests, accessTtl: config.accessTtl.text } });
 }
 
-interface Told extends Made {
+interface Output extends DemoResult {
   readonly json: boolean;
   readonly served?: { readonly address: string; readonly requests: readonly Request[]; readonly accessTtl: string };
 }
 
-function tell({ io }: Cli, { tenant, created, json, served }: Told): void {
+function print({ io }: Cli, { tenant, created, json, served }: Output): void {
   const signIn = { tenantSlug: DEMO_TENANT.slug, email: DEMO_OWNER.email, password: tenant.password };
   if (json) {
     return io.data(
@@ -155,8 +153,8 @@ function tell({ io }: Cli, { tenant, created, json, served }: Told): void {
   }
   const lines = [
     created
-      ? 'The demo is made: 3 companies, 12 members, 300 contracts, 3 000 payment lines.'
-      : 'The demo is there already.',
+      ? 'The demo was created: 3 companies, 12 members, 300 contracts, 3 000 payment lines.'
+      : 'The demo already exists.',
     ...(served ? ['', `  Service   ${served.address}/api/v1   (reference: ${served.address}/docs)`] : ['']),
     `  Sign in   organisation ${signIn.tenantSlug}, email ${signIn.email}, password ${signIn.password}`,
     '            (all twelve members have this password)',
@@ -165,10 +163,10 @@ function tell({ io }: Cli, { tenant, created, json, served }: Told): void {
   io.data(lines.join('\n'));
 }
 
-const tryIt = ({ requests, accessTtl }: NonNullable<Told['served']>): string[] => [
+const tryIt = ({ requests, accessTtl }: NonNullable<Output['served']>): string[] => [
   '',
-  `Try it, each by itself; the tokens in them are good for ${accessTtl}, the first makes new ones:`,
+  `Try these requests; their tokens are valid for ${accessTtl}, and the first request returns new ones:`,
   ...requests.flatMap((request) => ['', `  # ${request.about}`, `  ${curlLine(request)}`]),
   '',
-  'Ctrl-C stops it.',
+  'Press Ctrl-C to stop.',
 ];

@@ -14,11 +14,9 @@ import { printableLine } from '../render/printable.js';
 export const addDoctor: AddCommand = (program, cli) => {
   program
     .command('doctor')
-    .description(
-      'Looks whether everything that the server needs is there, and says how to mend what is not. Changes nothing.',
-    )
+    .description('Checks everything that the server needs, and says how to fix what is wrong. Changes nothing.')
     .option(...JSON_OPTION)
-    .addHelpText('after', '\nExits 1 when a check fails; a warning alone is 0.')
+    .addHelpText('after', '\nExits 1 when a check fails, and 0 when there are only warnings.')
     .addHelpText('after', examples('duebook doctor', 'duebook doctor --json'))
     .action(async ({ json }: { readonly json?: true }) => {
       const checks = await examine(cli, lookAtConfiguration(cli));

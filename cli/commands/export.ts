@@ -53,35 +53,35 @@ interface Filters {
 export const addExport: AddCommand = (program, cli) => {
   program
     .command('export')
-    .description('Writes the contracts of an organisation as CSV: all that match, with account numbers in full.')
+    .description('Writes all matching contracts of an organisation as CSV, with unmasked account numbers.')
     .requiredOption(...TENANT_OPTION)
     .addOption(
       new Option(
         '--profile <profile>',
-        'a row for each contract, or all of it with a row for each payment line, ready to be imported',
+        'a row for each contract, or all fields with a row for each payment line, in the format of the import',
       )
         .choices(EXPORT_PROFILES)
         .default('summary'),
     )
     .option('--out <file>', 'a new file, readable to you only, instead of standard output')
-    .option('--q <text>', 'with this in number, code, project, parties, equipment or remark')
+    .option('--q <text>', 'with this text in number, code, project, parties, equipment or remark')
     .addOption(new Option('--type <type>', 'of this type').choices(CONTRACT_TYPES))
-    .option('--type-code <code>', 'of this type of your own')
+    .option('--type-code <code>', 'of this custom contract type')
     .addOption(new Option('--status <status>', 'with this status').choices(CONTRACT_STATUSES))
-    .option('--status-code <code>', 'with this status of your own')
-    .addOption(new Option('--payment <state>', 'what of it is paid').choices(PAYMENT_STATUSES))
-    .addOption(new Option('--workflow <stage>', 'at this kind of stage').choices(WORKFLOW_STAGES))
+    .option('--status-code <code>', 'with this custom status')
+    .addOption(new Option('--payment <state>', 'with this payment status').choices(PAYMENT_STATUSES))
+    .addOption(new Option('--workflow <stage>', 'at a stage of this category').choices(WORKFLOW_STAGES))
     .option('--stage <code>', 'at this stage of the lifecycle')
-    .option('--owner <email>', 'of this member')
+    .option('--owner <email>', 'owned by this member')
     .option('--subject <name>', 'of this subject company, by its name or id')
     .option('--overdue', 'with a line that is overdue today')
     .option('--due-soon', 'with a line that is due within the reminder lead days')
-    .addOption(new Option('--sort <key>', 'followed up to 10 000 contracts').choices(CONTRACT_SORTS))
-    .addOption(new Option('--order <order>', 'of the sorting').choices(['asc', 'desc']))
+    .addOption(new Option('--sort <key>', 'sort by this field; at most 10 000 contracts').choices(CONTRACT_SORTS))
+    .addOption(new Option('--order <order>', 'sort order').choices(['asc', 'desc']))
     .option(...JSON_OPTION)
     .addHelpText(
       'after',
-      '\nWith --json the counts are told in JSON on standard error. The export is an audit event of the organisation.',
+      '\nWith --json the counts are printed as JSON on standard error. The export is an audit event of the organisation.',
     )
     .addHelpText(
       'after',
@@ -107,7 +107,7 @@ export const addExport: AddCommand = (program, cli) => {
           },
         });
         if (out === undefined) {
-          // Who reads may stop before the end (`| head`).
+          // The reader of a pipe may close it early (`| head`).
           for await (const piece of pieces) if (!(await cli.io.write(piece))) break;
         } else await writeFile(out, pieces);
         return counted;
@@ -117,7 +117,7 @@ export const addExport: AddCommand = (program, cli) => {
     });
 };
 
-/** Half an export is no export: what breaks off leaves no file. */
+/** Deletes the file when the export fails: an incomplete export must not pass for a complete one. */
 async function writeFile(path: string, pieces: AsyncIterable<string>): Promise<void> {
   const file = outFile(path);
   try {

@@ -23,14 +23,16 @@ interface Options {
 export const addImport: AddCommand = (program, cli) => {
   program
     .command('import <file>')
-    .description('Enters the contracts of a CSV or an .xlsx workbook: the good rows, and tells of the others why not.')
+    .description(
+      'Imports contracts from a CSV file or an .xlsx workbook: enters the valid rows and reports the errors of the others.',
+    )
     .requiredOption(...TENANT_OPTION)
-    .option('--sheet <name>', 'of a workbook; its first sheet by default')
-    .option('--dry-run', 'say what would happen, and enter nothing')
+    .option('--sheet <name>', 'the sheet of a workbook (default: the first)')
+    .option('--dry-run', 'report what would happen, but enter nothing')
     .option(...JSON_OPTION)
     .addHelpText(
       'after',
-      `\nA CSV may be in UTF-8, UTF-16 with a byte order mark, or GB18030. At most ${MAX_IMPORT_ROWS} rows. Headers are field names or their\nlabels in English or Chinese; "duebook export --profile full" writes such a file. Nothing that is there is\nchanged: a number that is taken is an error of its row. Ends with 0 when all rows are in, with 1 when some failed.`,
+      `\nA CSV may be in UTF-8, UTF-16 with a byte order mark, or GB18030. At most ${MAX_IMPORT_ROWS} rows. Headers are field names or their\nlabels in English or Chinese; "duebook export --profile full" writes such a file. Existing contracts\nare not changed: a contract number in use is an error of its row. Exits 0 when all rows were entered, 1 when some failed.`,
     )
     .addHelpText(
       'after',
@@ -63,8 +65,8 @@ export const addImport: AddCommand = (program, cli) => {
 
 async function sheetOfFile(path: string, sheetName: string | undefined): Promise<NonNullable<ImportInput['sheet']>> {
   const kind = extname(path).toLowerCase();
-  if (kind !== '.csv' && kind !== '.xlsx') throw misuse('the file must be a .csv or an .xlsx');
-  if (kind === '.csv' && sheetName !== undefined) throw misuse('--sheet is for workbooks');
+  if (kind !== '.csv' && kind !== '.xlsx') throw misuse('the file must be a .csv or an .xlsx file');
+  if (kind === '.csv' && sheetName !== undefined) throw misuse('--sheet applies only to .xlsx workbooks');
   const bytes = contentOf(path);
   try {
     return kind === '.csv' ? await readCsv(textIn(bytes)) : await sheetOfWorkbook(bytes, sheetName ?? null, 'cli');
@@ -91,7 +93,10 @@ function unreadable(path: string, error: unknown): unknown {
     : error;
 }
 
-/** UTF-8 is never valid by chance; what is not that, and says nothing of itself, is what Chinese spreadsheets write. */
+/**
+ * Text in another encoding is hardly ever valid UTF-8. Without a byte order mark, the fallback is GB18030, which
+ * Chinese spreadsheet programs write.
+ */
 function textIn(bytes: Uint8Array): string {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
@@ -113,9 +118,7 @@ function textOf(
   const entered = `${contracts} ${contracts === 1 ? 'contract' : 'contracts'} ${dryRun ? 'would be' : contracts === 1 ? 'was' : 'were'} entered`;
   const summary = `${entered}, from ${created} of ${total} rows; ${failed} failed, ${skipped} were blank.`;
   const unknown =
-    unknownColumns.length === 0
-      ? []
-      : [`Columns that are not known and were left out: ${unknownColumns.map(oneLine).join(', ')}`];
+    unknownColumns.length === 0 ? [] : [`Unknown columns that were ignored: ${unknownColumns.map(oneLine).join(', ')}`];
   const problems = rows.flatMap(({ row, errors = [] }) =>
     errors.map(({ code, message, value }) => [String(row), code, message, value ?? '']),
   );
@@ -137,5 +140,5 @@ function textOf(
   ].join('\n');
 }
 
-/** What a cell held goes to a terminal, and may hold what terminals obey. */
+/** Cell values are printed to a terminal and may contain control characters. */
 const oneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ');

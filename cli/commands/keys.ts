@@ -10,14 +10,14 @@ import { table } from '../render/table.js';
 export const addKeys: AddCommand = (program, cli) => {
   const keys = program
     .command('keys')
-    .description('Keys that sign tokens, and keys that seal secrets.')
+    .description('Keys that sign tokens, and keys that encrypt (seal) secrets.')
     .helpCommand(false);
   addRotate(keys, cli);
   addStatus(keys, cli);
   addReencrypt(keys, cli);
   keys.addHelpText(
     'after',
-    '\nTo change the key that seals: put a new one behind the old in SECRET_KEYS and restart the servers,\nso that all can open what it seals; put it first and restart them; run "duebook keys reencrypt"; and\nwhen "duebook keys status" finds nothing under the old key, take it out.',
+    '\nTo change the sealing key: append a new key to SECRET_KEYS and restart the servers, so that all of them\ncan open what it seals; move it to the front and restart them again; run "duebook keys reencrypt"; and\nremove the old key once "duebook keys status" shows no secrets for it.',
   );
   keys.addHelpText('after', examples('duebook keys status'));
 };
@@ -30,7 +30,7 @@ const addRotate: AddCommand = (keys, cli) => {
   keys
     .command('rotate')
     .description(
-      'Signs tokens with a new key from now on. The old one goes on verifying until its last token has expired: nobody is signed out.',
+      'Creates a new key to sign tokens with. The previous key verifies tokens until the last one has expired, so no session ends.',
     )
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook keys rotate'))
@@ -47,7 +47,7 @@ const addRotate: AddCommand = (keys, cli) => {
       });
       if (json) return cli.io.data(jsonText({ kid, oldVerifiesUntil: isoOrNull(oldVerifiesUntil) }));
       cli.io.data(
-        `Tokens are signed with ${kid} from now on; servers that run follow within a minute. The key before it verifies until ${isoOrNull(oldVerifiesUntil) ?? ''}.`,
+        `Tokens are signed with ${kid} from now on; running servers use it within a minute. The previous key verifies tokens until ${isoOrNull(oldVerifiesUntil) ?? ''}.`,
       );
     });
 };
@@ -59,7 +59,7 @@ const addStatus: AddCommand = (keys, cli) => {
       'Shows the keys that sign and verify tokens, and how many secrets each key has sealed. Changes nothing.',
     )
     .option(...JSON_OPTION)
-    .addHelpText('after', '\nExits 1 when there are secrets under a key that SECRET_KEYS does not have.')
+    .addHelpText('after', '\nExits 1 when secrets are sealed with a key that is missing from SECRET_KEYS.')
     .addHelpText('after', examples('duebook keys status', 'duebook keys status --json'))
     .action(async ({ json }: Json) => {
       const config = configuration(cli, { quiet: json === true });
@@ -113,7 +113,7 @@ const addStatus: AddCommand = (keys, cli) => {
       if (missing.length > 0)
         throw new CommandError(
           'KEYS_MISSING',
-          `SECRET_KEYS lacks ${missing.join(', ')}, and secrets were sealed with it`,
+          `secrets are sealed with ${missing.join(', ')}, missing from SECRET_KEYS`,
         );
     });
 };
@@ -122,7 +122,7 @@ const addReencrypt: AddCommand = (keys, cli) => {
   keys
     .command('reencrypt')
     .description(
-      'Seals every secret anew with the first key of SECRET_KEYS. Servers may go on running; it may be broken off and run again.',
+      'Reseals every secret with the first key of SECRET_KEYS. Servers may keep running; the command can be interrupted and run again.',
     )
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook keys reencrypt'))
@@ -133,14 +133,14 @@ const addReencrypt: AddCommand = (keys, cli) => {
           keyRing: config.keyRing,
           clock: cli.clock,
           actor: cliActor(),
-          onProgress: (rows) => cli.io.progress(`${rows} secrets sealed anew`),
+          onProgress: (rows) => cli.io.progress(`${rows} secrets resealed`),
         }),
       );
       cli.io.progress('');
       cli.io.data(
         json
           ? jsonText({ keyId: config.keyRing.active, ...done })
-          : `${done.resealed} secrets sealed anew with ${config.keyRing.active}.`,
+          : `${done.resealed} secrets resealed with ${config.keyRing.active}.`,
       );
       if (done.unreadable > 0)
         throw new CommandError(
@@ -150,7 +150,7 @@ const addReencrypt: AddCommand = (keys, cli) => {
     });
 };
 
-/** How long the longest-lived token lives. */
+/** The lifetime of the longest-lived token, in milliseconds. */
 const tokenLifetimeMs = ({ accessTtl, refreshTtl }: Config): number => Math.max(accessTtl.ms, refreshTtl.ms);
 
 const keyIds = (ring: readonly string[], seals: readonly PlacedSealCount[]): string[] => [

@@ -10,7 +10,7 @@ import { isoOrNull } from '../../data-plane-agent/base/instants.js';
 export const addMembers: AddCommand = (program, cli) => {
   const members = program
     .command('members')
-    .description('Members of an organisation: who there is, and help for who cannot get in.')
+    .description('Members of an organisation: list them, and restore access for members who cannot sign in.')
     .helpCommand(false);
   addList(members, cli);
   addResetMfa(members, cli);
@@ -25,7 +25,7 @@ export const addMembers: AddCommand = (program, cli) => {
 const addList: AddCommand = (members, cli) => {
   members
     .command('list')
-    .description('Shows the members of an organisation, disabled ones too.')
+    .description('Lists the members of an organisation, including disabled ones.')
     .requiredOption(...TENANT_OPTION)
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook members list --tenant acme'))
@@ -49,7 +49,7 @@ const addResetMfa: AddCommand = (members, cli) => {
   members
     .command('reset-mfa')
     .description(
-      "Takes away a member's authenticator, recovery codes and passkeys, and ends the sessions: for a device that was lost.",
+      "Deletes a member's authenticator, recovery codes and passkeys, and ends their sessions, for example after they lost a device.",
     )
     .requiredOption(...TENANT_OPTION)
     .requiredOption(...EMAIL_OPTION)
@@ -58,13 +58,13 @@ const addResetMfa: AddCommand = (members, cli) => {
     .addHelpText('after', examples('duebook members reset-mfa --tenant acme --email ann@acme.example'))
     .action(async ({ tenant, email, yes, json }: AccountOptions & { readonly yes?: true }) => {
       const config = configuration(cli, { quiet: json === true });
-      await confirm(cli, `Take away all second factors of ${email}?`, { yes: yes === true });
+      await confirm(cli, `Delete all second factors of ${email}?`, { yes: yes === true });
       const done = await withMemberAccess(config, { cli, tenant, email }, (access) =>
         access.resetMfa({ tenantSlug: tenant, email }, cliActor()),
       );
       if (json) return cli.io.data(jsonText({ email, ...done }));
       cli.io.data(
-        `${email} has ${done.authenticator || done.passkeys > 0 ? 'no second factor any more' : 'had no second factor'}; ${done.sessionsRevoked} sessions ended.`,
+        `${email} has ${done.authenticator || done.passkeys > 0 ? 'no second factor now' : 'had no second factor'}; ${done.sessionsRevoked} sessions ended.`,
       );
     });
 };
@@ -72,14 +72,14 @@ const addResetMfa: AddCommand = (members, cli) => {
 const addResetPassword: AddCommand = (members, cli) => {
   members
     .command('reset-password')
-    .description('Gives a member another password, ends the sessions and lifts a lock. The second factor stays.')
+    .description('Sets a new password for a member, ends their sessions and unlocks them. The second factor stays.')
     .requiredOption(...TENANT_OPTION)
     .requiredOption(...EMAIL_OPTION)
     .option(...YES_OPTION)
     .option(...JSON_OPTION)
     .addHelpText(
       'after',
-      '\nThe password is read from standard input (what begins within ten seconds). When that is empty\nit is asked for on a terminal, and elsewhere generated and shown once.',
+      '\nThe password is read from standard input (data that starts to arrive within ten seconds). When that is empty,\nit is asked for on a terminal, and otherwise generated and shown once.',
     )
     .addHelpText(
       'after',
@@ -87,7 +87,7 @@ const addResetPassword: AddCommand = (members, cli) => {
     )
     .action(async ({ tenant, email, yes, json }: AccountOptions & { readonly yes?: true }) => {
       const config = configuration(cli, { quiet: json === true });
-      await confirm(cli, `Give ${email} another password?`, { yes: yes === true });
+      await confirm(cli, `Set a new password for ${email}?`, { yes: yes === true });
       const { password, generated } = await choosePassword(
         cli,
         { email, tenantSlug: tenant },
@@ -97,7 +97,7 @@ const addResetPassword: AddCommand = (members, cli) => {
         access.resetPassword({ tenantSlug: tenant, email, password }, cliActor()),
       );
       if (json) return cli.io.data(jsonText({ email, ...done, ...(generated ? { password } : {}) }));
-      cli.io.data(`${email} has another password; ${done.sessionsRevoked} sessions ended.`);
+      cli.io.data(`${email} has a new password; ${done.sessionsRevoked} sessions ended.`);
       if (generated) cli.io.data(`Password: ${password}\nIt is not shown again.`);
     });
 };
@@ -105,7 +105,7 @@ const addResetPassword: AddCommand = (members, cli) => {
 const addUnlock: AddCommand = (members, cli) => {
   members
     .command('unlock')
-    .description("Forgets a member's failed sign-ins, so that he can try again at once.")
+    .description("Clears a member's failed sign-ins, so that they can sign in at once.")
     .requiredOption(...TENANT_OPTION)
     .requiredOption(...EMAIL_OPTION)
     .option(...JSON_OPTION)

@@ -15,14 +15,14 @@ export const addMigrate: AddCommand = (program, cli) => {
   program
     .command('migrate')
     .description('Brings the databases up to date. Safe when several run at once: one migrates, the others wait.')
-    .option('--status', 'say which steps have been applied and which wait; change nothing')
-    .option('--dry-run', 'say which steps would be applied; change nothing')
+    .option('--status', 'show which migrations are applied and which are pending; change nothing')
+    .option('--dry-run', 'show which migrations would be applied; change nothing')
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook migrate', 'duebook migrate --status'))
     .action((options: Options) => migrateDatabases(cli, options));
 };
 
-/** One database's steps: `applied` by this run, or with `--status` and `--dry-run` before it. */
+/** The migrations of one database. `applied`: by this run, or with `--status` and `--dry-run` before it. */
 interface Steps {
   readonly name: string;
   readonly applied: readonly string[];
@@ -30,7 +30,7 @@ interface Steps {
 }
 
 async function migrateDatabases(cli: Cli, { status, dryRun, json }: Options): Promise<void> {
-  if (status && dryRun) throw misuse('--status and --dry-run do not go together');
+  if (status && dryRun) throw misuse('--status and --dry-run cannot be combined');
   const config = configuration(cli, { quiet: json === true });
   const databases: Steps[] = [];
   const waiting = (name: string): Waiting | undefined =>

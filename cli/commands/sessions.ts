@@ -4,12 +4,10 @@ import { confirm, YES_OPTION } from '../confirm.js';
 import { cliActor, configuration } from '../installation.js';
 
 export const addSessions: AddCommand = (program, cli) => {
-  const sessions = program.command('sessions').description('Sign-ins that go on.').helpCommand(false);
+  const sessions = program.command('sessions').description('Sessions of members.').helpCommand(false);
   sessions
     .command('revoke')
-    .description(
-      'Ends all sessions of a member. Their tokens are refused within five seconds; signing in again stays possible.',
-    )
+    .description('Ends all sessions of a member. Their tokens are refused within five seconds; they can sign in again.')
     .requiredOption(...TENANT_OPTION)
     .requiredOption(...EMAIL_OPTION)
     .option(...YES_OPTION)

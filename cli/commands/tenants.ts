@@ -19,7 +19,7 @@ import { table } from '../render/table.js';
 export const addTenants: AddCommand = (program, cli) => {
   const tenants = program
     .command('tenants')
-    .description('Organisations: what there is, on which plan, and whether it may be used.')
+    .description('Organisations: list them, set their plan, suspend and resume them.')
     .helpCommand(false);
   addList(tenants, cli);
   addShow(tenants, cli);
@@ -27,12 +27,12 @@ export const addTenants: AddCommand = (program, cli) => {
   addStatus(tenants, cli, {
     name: 'suspend',
     status: 'suspended',
-    description: 'Lets nobody of the organisation in until it is resumed. Its data stays as it is.',
+    description: 'Refuses all access to an organisation until it is resumed. Its data is kept.',
   });
   addStatus(tenants, cli, {
     name: 'resume',
     status: 'active',
-    description: "Lets a suspended organisation's members in again.",
+    description: 'Lifts the suspension of an organisation: its members can sign in again.',
   });
   tenants.addHelpText('after', examples('duebook tenants list', 'duebook tenants set-plan acme business'));
 };
@@ -44,11 +44,11 @@ interface Json {
 const addList: AddCommand = (tenants, cli) => {
   tenants
     .command('list')
-    .description('Shows all organisations, by slug.')
+    .description('Lists all organisations, by slug.')
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook tenants list'))
     .action(async ({ json }: Json) => {
-      const listed = (await withStanding(cli, { json }, (standing) => standing.list())).map(answerOf);
+      const listed = (await withOperator(cli, { json }, (operator) => operator.list())).map(answerOf);
       if (json) return cli.io.data(jsonText({ tenants: listed }));
       cli.io.data(
         table(
@@ -62,11 +62,11 @@ const addList: AddCommand = (tenants, cli) => {
 const addShow: AddCommand = (tenants, cli) => {
   tenants
     .command('show <slug>')
-    .description('Shows one organisation: plan, status, owner, how many members and sessions, and what it has set.')
+    .description('Shows one organisation: plan, status, owner, number of members and sessions, and settings.')
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook tenants show acme'))
     .action(async (slug: string, { json }: Json) => {
-      const tenant = overviewOf(await withStanding(cli, { slug, json }, (standing) => standing.show(slug)));
+      const tenant = overviewOf(await withOperator(cli, { slug, json }, (operator) => operator.show(slug)));
       if (json) return cli.io.data(jsonText({ tenant }));
       cli.io.data(
         Object.entries(tenant)
@@ -83,13 +83,13 @@ const addShow: AddCommand = (tenants, cli) => {
 const addSetPlan: AddCommand = (tenants, cli) => {
   tenants
     .command('set-plan <slug>')
-    .addArgument(new Argument('<plan>', 'the plan that the organisation is to have').choices(PLANS))
-    .description('Puts an organisation on another plan. It counts within five seconds.')
+    .addArgument(new Argument('<plan>', 'the new plan').choices(PLANS))
+    .description('Changes the plan of an organisation. Takes effect within five seconds.')
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook tenants set-plan acme business'))
     .action(async (slug: string, planCode: PlanCode, { json }: Json) => {
-      await withStanding(cli, { slug, json }, (standing) => standing.setPlan({ slug, planCode }, cliActor()));
-      cli.io.data(json ? jsonText({ tenant: { slug, planCode } }) : `${slug} is on the plan ${planCode}.`);
+      await withOperator(cli, { slug, json }, (operator) => operator.setPlan({ slug, planCode }, cliActor()));
+      cli.io.data(json ? jsonText({ tenant: { slug, planCode } }) : `${slug} now has the plan ${planCode}.`);
     });
 };
 
@@ -104,16 +104,16 @@ function addStatus(
     .option(...JSON_OPTION)
     .addHelpText('after', examples(`duebook tenants ${name} acme`))
     .action(async (slug: string, { yes, json }: Json & { readonly yes?: true }) => {
-      if (status === 'suspended') await confirm(cli, `Shut out everybody of ${slug}?`, { yes: yes === true });
-      await withStanding(cli, { slug, json }, (standing) => standing.setStatus({ slug, status }, cliActor()));
+      if (status === 'suspended') await confirm(cli, `Refuse all members of ${slug}?`, { yes: yes === true });
+      await withOperator(cli, { slug, json }, (operator) => operator.setStatus({ slug, status }, cliActor()));
       cli.io.data(json ? jsonText({ tenant: { slug, status } }) : `${slug} is ${status}.`);
     });
 }
 
-async function withStanding<T>(
+async function withOperator<T>(
   cli: Cli,
   { slug, json }: { slug?: string; json: true | undefined },
-  work: (standing: TenantOperator) => Promise<T>,
+  work: (operator: TenantOperator) => Promise<T>,
 ): Promise<T> {
   const config = configuration(cli, { quiet: json === true });
   try {

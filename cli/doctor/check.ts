@@ -1,4 +1,4 @@
-/** What was looked at and found. `fix` says what to do when it is not ok. */
+/** The result of one check. `fix` says what to do when it is not ok. */
 export interface Check {
   readonly name: string;
   readonly status: 'ok' | 'warn' | 'fail';
@@ -12,7 +12,7 @@ export const check = {
   fail: (name: string, detail: string, fix: string): Check => ({ name, status: 'fail', detail, fix }),
 };
 
-/** What went wrong, without the text of a driver that may quote an address with its password. */
+/** A short reason for an error. Prefers the code, as a driver's message may quote a URL with its password. */
 export const reasonOf = (error: unknown): string =>
   error instanceof Error
     ? 'code' in error && typeof error.code === 'string'

@@ -10,8 +10,8 @@ import { withDatabase, type LookedAt } from '../installation.js';
 import { check, reasonOf, type Check } from './check.js';
 
 /**
- * For each database: whether it answers, whether its schema is ours; and of a PostgreSQL its clock and what its role
- * may do.
+ * For each database: whether it answers and its schema is known, and for PostgreSQL also its clock and the privileges
+ * of its role.
  */
 export async function databaseChecks(looked: LookedAt, { clock }: { readonly clock: Clock }): Promise<Check[]> {
   const checks: Check[] = [];
@@ -20,7 +20,7 @@ export async function databaseChecks(looked: LookedAt, { clock }: { readonly clo
   return checks;
 }
 
-/** How long a database has to answer. */
+/** Timeout of one database. */
 const TIMEOUT_MS = 5_000;
 
 async function checksOf(managed: ManagedDatabase, looked: LookedAt, clock: Clock): Promise<Check[]> {
@@ -29,11 +29,11 @@ async function checksOf(managed: ManagedDatabase, looked: LookedAt, clock: Clock
   const address = describeConfig(SETTINGS, looked).find((row) => row.name === variable)?.value ?? '';
   const file = sqlitePath(managed.url);
   if (file !== undefined && !existsSync(file))
-    return [check.warn(name, `${address} is not there yet`, 'run "duebook migrate", or start the server')];
+    return [check.warn(name, `${address} does not exist yet`, 'run "duebook migrate", or start the server')];
   const fix =
     file === undefined
-      ? `look whether the server of ${variable} runs, can be reached from here, and takes this user and password`
-      : `look whether ${file} is an SQLite file that this user may read and write, or set ${variable}`;
+      ? `check that the server of ${variable} runs, is reachable from here, and accepts this user and password`
+      : `check that ${file} is an SQLite file that this user may read and write, or set ${variable}`;
   try {
     return await withDatabase(managed, looked.values, async (database) => {
       if (!(await database.ping(TIMEOUT_MS))) return [check.fail(name, `${address} does not answer`, fix)];
@@ -74,7 +74,7 @@ async function schemaCheck(
   }
 }
 
-/** Tokens and locks live on times that both sides compare. */
+/** Tokens and locks compare times of the server with times of the database. */
 const MAX_SKEW_MS = 5_000;
 
 async function postgresChecks(which: string, database: Database, clock: Clock): Promise<Check[]> {
@@ -91,14 +91,14 @@ async function postgresChecks(which: string, database: Database, clock: Clock): 
       : check.warn(
           `${which}_clock`,
           `the database's clock differs by ${Math.round(skewMs / 1000)} s`,
-          'set both machines by a time server',
+          'synchronise the clocks of both machines (NTP)',
         ),
     Number(row?.['free'] ?? 0) === 0
-      ? check.ok(`${which}_role`, `${role} is bound by row-level security`)
+      ? check.ok(`${which}_role`, `${role} is subject to row-level security`)
       : check.warn(
           `${which}_role`,
           `${role} is a superuser or may bypass row-level security`,
-          'connect as a role made with NOSUPERUSER NOBYPASSRLS',
+          'connect as a role that has NOSUPERUSER and NOBYPASSRLS',
         ),
   ];
 }

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { randomToken } from '../../data-plane-agent/base/secrets.js';
 import { check, reasonOf, type Check } from './check.js';
 
-/** The data folder takes files. One that is not there yet is made at the first start, where its parent allows it. */
+/** The data folder is writable. A missing folder is created at the first start, if its parent folder is writable. */
 export function dataDirCheck({ dataDir }: { readonly dataDir: string }): Check {
   const folder = resolve(dataDir);
   const fix = `let the user that runs the server write to ${folder}, or set DATA_DIR to another folder`;
@@ -14,42 +14,46 @@ export function dataDirCheck({ dataDir }: { readonly dataDir: string }): Check {
     }
     const obstacle = obstacleTo(folder);
     if (obstacle !== undefined) return check.fail('data_dir', obstacle, fix);
-    return check.ok('data_dir', `${folder} is made at the first start`);
+    return check.ok('data_dir', `${folder} will be created at the first start`);
   } catch (error) {
     return check.fail('data_dir', `${folder} cannot be written to (${reasonOf(error)})`, fix);
   }
 }
 
-/** Why a folder that is not there cannot be made, if anything stands in the way. Makes nothing. */
+/** Why a missing folder cannot be created; undefined when it can. Creates nothing. */
 export function obstacleTo(folder: string): string | undefined {
   const parent = nearestAbove(folder);
   try {
-    if (!statSync(parent).isDirectory()) return `${folder} cannot be made: ${parent} is not a folder`;
+    if (!statSync(parent).isDirectory()) return `${folder} cannot be created: ${parent} is not a folder`;
     accessSync(parent, constants.W_OK);
     return undefined;
   } catch (error) {
-    return `${folder} cannot be made in ${parent} (${reasonOf(error)})`;
+    return `${folder} cannot be created in ${parent} (${reasonOf(error)})`;
   }
 }
 
 const GIB = 2 ** 30;
 
-/** Room where the data folder is, or will be. */
+/** Free space on the disk of the data folder. */
 export function diskCheck({ dataDir }: { readonly dataDir: string }): Check {
   const folder = nearestAbove(resolve(dataDir));
   try {
     const { bavail, bsize } = statfsSync(folder);
     const freeBytes = bavail * bsize;
     const detail = `${(freeBytes / GIB).toFixed(1)} GiB free at ${folder}`;
-    const fix = `make room on the disk of ${folder}, or move DATA_DIR to a larger one`;
+    const fix = `free space on the disk of ${folder}, or move DATA_DIR to a larger disk`;
     if (freeBytes < GIB / 10) return check.fail('disk', detail, fix);
     return freeBytes < GIB ? check.warn('disk', detail, fix) : check.ok('disk', detail);
   } catch (error) {
-    return check.fail('disk', `cannot ask about ${folder} (${reasonOf(error)})`, 'look whether the disk is mounted');
+    return check.fail(
+      'disk',
+      `cannot read the free space of ${folder} (${reasonOf(error)})`,
+      'check that the disk is mounted',
+    );
   }
 }
 
-/** Permission bits tell root nothing and read-only disks not at all: only a file that was written proves it. */
+/** Permission bits do not apply to root and do not show a read-only disk: only writing a file proves it. */
 function writeAndRemove(folder: string): void {
   const probe = join(folder, `.doctor-${randomToken(6)}`);
   writeFileSync(probe, '', { flag: 'wx', mode: 0o600 });

@@ -9,24 +9,20 @@ import { ownSecretKeysPath } from '../../server/secret-keys.js';
 import { withDatabase, type LookedAt } from '../installation.js';
 import { check, type Check } from './check.js';
 
-/** The secret keys are there, nobody else can read them, and they open what the platform database holds. */
+/** The secret keys exist, only their owner can read them, and they open the secrets in the platform database. */
 export async function keysCheck({ values, sources }: LookedAt, { clock }: { readonly clock: Clock }): Promise<Check> {
   const path = ownSecretKeysPath(values.dataDir);
   const own = sources['SECRET_KEYS'] === 'generated';
   const sealed = await sealedIn(values, clock);
-  const putBack = `put back the keys with which it was sealed: SECRET_KEYS, or the file ${path}`;
+  const putBack = `restore the keys that it was sealed with: SECRET_KEYS, or the file ${path}`;
   if (!values.keyRing) {
     if (sealed)
-      return check.fail(
-        'keys',
-        'there are no secret keys, and the platform database holds what was sealed with some',
-        putBack,
-      );
-    return check.ok('keys', `not made yet; the first start makes them in ${path}`);
+      return check.fail('keys', 'there are no secret keys, but the platform database has sealed secrets', putBack);
+    return check.ok('keys', `not generated yet; the first start writes them to ${path}`);
   }
   if (sealed && !(await sealed.opensWith(values.keyRing)))
-    return check.fail('keys', 'the secret keys do not open what the platform database holds', putBack);
-  // Bits of group and others; where a system has no such bits they are 0.
+    return check.fail('keys', 'the secret keys do not open the secrets in the platform database', putBack);
+  // Permissions of group and others; 0 on a system without them.
   if (own && (statSync(path).mode & 0o077) !== 0)
     return check.warn('keys', `others can read ${path}`, `chmod 600 ${path}`);
   return check.ok(
@@ -40,8 +36,8 @@ interface Sealed {
 }
 
 /**
- * What the platform database holds that only the right keys open; undefined when there is none yet, or the database is
- * a matter of its own check.
+ * The sealed secrets of the platform database. Undefined when there are none yet, or when the database cannot be read,
+ * which its own check reports.
  */
 async function sealedIn(values: LookedAt['values'], clock: Clock): Promise<Sealed | undefined> {
   const { platform } = databasesOf(values);
@@ -51,13 +47,13 @@ async function sealedIn(values: LookedAt['values'], clock: Clock): Promise<Seale
   const found = await inDatabase(async (database) => {
     if ((await migrationState(database, platform.migrations)).pending.length > 0) return false;
     return (await listSigningKeys(database)).some(({ status }) => status === 'active');
-  }).catch(() => false); // told by the database's own check
+  }).catch(() => false); // reported by the check of the database
   if (!found) return undefined;
   return {
     opensWith: (keyRing) =>
       inDatabase(async (database) => {
         try {
-          // With a key there, this only opens it.
+          // An active key exists, so this only opens it.
           await createSigningKeys({ database, clock, keyRing, tokenLifetimeMs: 0 });
           return true;
         } catch (error) {

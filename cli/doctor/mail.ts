@@ -3,15 +3,15 @@ import { greetSmtp, smtpCodeOf } from '../../server/notifications/smtp.js';
 import type { LookedAt } from '../installation.js';
 import { check, type Check } from './check.js';
 
-/** How long the mail server has for greeting and sign-in together. */
+/** Timeout of greeting and sign-in together. */
 const TIMEOUT_MS = 5_000;
 
-/** The mail server answers and lets us in; one that asks nobody for a password is not asked to. Sends nothing. */
+/** The mail server answers and accepts user and password, if SMTP_URL has them. Sends no mail. */
 export async function mailCheck({ values: { smtpUrl } }: Pick<LookedAt, 'values'>): Promise<Check> {
   if (smtpUrl === undefined)
     return check.warn(
       'mail',
-      'no mail is sent: SMTP_URL is not set; invitations have a link to be handed over by hand, and passwords are reset with "duebook members reset-password"',
+      'no mail is sent: SMTP_URL is not set; invitation links must be passed on by hand, and passwords reset with "duebook members reset-password"',
       'set SMTP_URL and MAIL_FROM',
     );
   const { hostname, port, username } = new URL(smtpUrl);
@@ -22,8 +22,8 @@ export async function mailCheck({ values: { smtpUrl } }: Pick<LookedAt, 'values'
     if (smtpEncryption(smtpUrl) !== 'where offered') return check.ok('mail', answers);
     return check.warn(
       'mail',
-      `${answers}; where it offers no TLS, mail goes through the network in the open`,
-      'take requireTLS=false out of SMTP_URL, or use smtps://, when the mail server knows TLS',
+      `${answers}; where it offers no TLS, mail is sent unencrypted`,
+      'take requireTLS=false out of SMTP_URL, or use smtps://, if the mail server supports TLS',
     );
   } catch (error) {
     const code = smtpCodeOf(error);
@@ -31,10 +31,10 @@ export async function mailCheck({ values: { smtpUrl } }: Pick<LookedAt, 'values'
   }
 }
 
-/** By the library's code, of which the first word is enough. */
+/** The fix for an error code of nodemailer. */
 function fixOf(code: string): string {
-  if (/^(EAUTH|ENOAUTH|EOAUTH2)/.test(code)) return 'correct user and password in SMTP_URL';
+  if (/^(EAUTH|ENOAUTH|EOAUTH2)/.test(code)) return 'correct the user and password in SMTP_URL';
   if (code.startsWith('ETLS'))
-    return 'look whether the mail server knows STARTTLS and its certificate is trusted here; smtps:// speaks TLS from the start; for a relay without it add ?requireTLS=false to SMTP_URL';
-  return 'look whether host and port of SMTP_URL are right and can be reached from here, and with smtps:// whether the certificate is trusted here';
+    return 'check that the mail server supports STARTTLS and that its certificate is trusted here; use smtps:// for TLS from the start; for a relay without TLS add ?requireTLS=false to SMTP_URL';
+  return 'check that host and port of SMTP_URL are correct and reachable from here, and with smtps:// that the certificate is trusted here';
 }

@@ -8,8 +8,8 @@ import { check, type Check } from './check.js';
 import { obstacleTo } from './disk.js';
 
 /**
- * The object store takes, gives, lists, copies and removes a probe object, and nobody else may. Makes neither folder
- * nor bucket.
+ * The object store can write, read, list, copy and delete a probe object, and refuses anonymous access. Creates neither
+ * folder nor bucket.
  */
 export async function objectStoreCheck(
   { values }: Pick<LookedAt, 'values'>,
@@ -29,21 +29,21 @@ export async function objectStoreCheck(
         obstacle,
         `let the user that runs the server write to ${where}, or name another folder in OBJECT_STORE_URL`,
       );
-    return check.ok('object_store', `${where} is made at the first start`);
+    return check.ok('object_store', `${where} will be created at the first start`);
   }
-  // Signs links, of which none is made here: any key serves.
+  // The key ring signs links. None is created here, so any key will do.
   const keyRing = values.keyRing ?? parseKeyRing(generateKeyRingText());
   const { store } = openObjectStore(address, { publicUrl, storePublicUrl: objectStorePublicUrl, keyRing, clock });
   try {
     const faults = await store.probe({ makes: false });
     if (faults.length === 0) return check.ok('object_store', `${where} can be used`);
     const [first, ...others] = faults;
-    // Whether it may be made shows when it is made, which is the server's to do.
+    // Only the server creates the bucket, so whether it may is not known here.
     if (first?.isYetToBe === true && others.length === 0)
       return check.warn(
         'object_store',
-        `${where} is not there yet`,
-        `start the server, which makes it where the access key has s3:CreateBucket; or ${first.fix}`,
+        `${where} does not exist yet`,
+        `start the server, which creates it if the access key has s3:CreateBucket; or ${first.fix}`,
       );
     const said = faults.map(({ step, problem }) => `${step}: ${problem}`).join('; ');
     return check.fail('object_store', `${where}: ${said}`, [...new Set(faults.map(({ fix }) => fix))].join('; '));

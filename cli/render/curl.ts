@@ -1,6 +1,6 @@
 import type { Request } from '../demo/try-it.js';
 
-/** A request as a line for a shell, which works by itself wherever it is pasted. */
+/** A request as a curl command that can be pasted into a shell. */
 export function curlLine({ method, url, token, body }: Request): string {
   return [
     'curl -sS',
@@ -11,5 +11,5 @@ export function curlLine({ method, url, token, body }: Request): string {
   ].join(' ');
 }
 
-/** In single quotes a shell takes everything as it is but a single quote. */
+/** Within single quotes, a shell interprets only the single quote. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -6,18 +6,18 @@ const breaking = new RegExp(OBEYED, 'gu');
 const ofFile = new RegExp(`(?![\\t\\n]|\\r\\n|\\r$)${OBEYED}`, 'gu');
 
 /**
- * A text as a terminal may have it: what it would obey or hide instead of showing it is written as `\u202e`. Within
- * JSON that is the same value. Line breaks stay.
+ * A text that is safe to print on a terminal: control and invisible characters are escaped, such as `\u202e`, which
+ * means the same within JSON. Line breaks stay.
  */
 export const printable = (text: string): string => text.replaceAll(steering, escaped);
 
-/** The same on one line: a value must not look like lines of our own. */
+/** The same on one line, so that a value cannot imitate further lines of output. */
 export const printableLine = (text: string): string => text.replaceAll(breaking, escaped);
 
-/** The same of a piece of a file, whose tabs and line ends are its own. */
+/** The same for a piece of a file, whose tabs and line endings stay. */
 export const printablePiece = (text: string): string => text.replaceAll(ofFile, escaped);
 
-/** Beyond the first plane two units, as JSON spells it. */
+/** Escapes each UTF-16 unit, as JSON does. */
 const escaped = (character: string): string =>
   Array.from(
     { length: character.length },

@@ -1,6 +1,6 @@
 import { printableLine } from './printable.js';
 
-/** Rows as aligned columns under their headings. The last column is not padded. */
+/** Formats rows as aligned columns under their headings. The last column is not padded. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [headings, ...rows].map((row) => row.map(printableLine));
   const widths = headings.map((_, column) => Math.max(...all.map((row) => width(row[column] ?? ''))));

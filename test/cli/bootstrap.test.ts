@@ -124,7 +124,7 @@ describe('duebook bootstrap', () => {
     expect(differ.stderr).to.contain('PASSWORDS_DIFFER');
     expect(differ.code).to.equal(1);
     const { code, stdout, stderr } = await inProcess(acme, { answers: ['one password', 'one password'] });
-    expect(stdout).to.equal('Made the organisation acme with its owner ann@acme.example.\n');
+    expect(stdout).to.equal('Created the organisation acme with its owner ann@acme.example.\n');
     expect(stderr).to.match(/Password for ann@acme.example .*Once more: /);
     expect(code).to.equal(0);
   });

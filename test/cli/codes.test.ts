@@ -54,7 +54,7 @@ describe('duebook codes', () => {
     await inProcess(['migrate']);
     const { stdout, stderr } = await inProcess(['codes', 'issue', '--plan', 'pro', '--count', '2']);
     expect(stdout).to.match(/^\S{8,80}\n\S{8,80}\n$/);
-    expect(stderr).to.match(/plan pro, good until .*not shown again/);
+    expect(stderr).to.match(/plan pro, valid until .*not shown again/);
   });
 
   it('revokes a code once, at a terminal only when asked to', async () => {
@@ -82,7 +82,7 @@ describe('duebook codes', () => {
     await inProcess(['migrate']);
     for (const id of ['nothing', '01985f6e-7c3a-7b44-9c1d-2f6b8d0e4a11']) {
       const { code, stderr } = await inProcess(['codes', 'revoke', id]);
-      expect(stderr).to.equal(`duebook: no code that could be revoked has the id ${id}\n`);
+      expect(stderr).to.equal(`duebook: there is no unused code with the id ${id}\n`);
       expect(code).to.equal(1);
     }
     expect(isId('nothing')).to.equal(false);

@@ -201,7 +201,7 @@ describe('duebook demo', function () {
     const { start, folder, dataDir } = await install();
     cpSync(today.dataDir, dataDir, { recursive: true });
     const running = start(['demo'], { env: { PORT: '0' } });
-    const printed = await running.printed('Ctrl-C stops it.');
+    const printed = await running.printed('Press Ctrl-C to stop.');
     const lines = printed.split('\n').filter((line) => line.trimStart().startsWith('curl '));
     expect(lines).to.have.length(3);
     // Whoever looks for the lines must not find them in the prose.

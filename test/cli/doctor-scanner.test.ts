@@ -24,7 +24,7 @@ describe('duebook doctor, of the scanner', () => {
     try {
       const well = await scannerCheck(installation, { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url });
       // It knows one signature, and none that comes from freshclam.
-      expect(well).to.include({ status: 'warn', fix: 'let freshclam fetch them' });
+      expect(well).to.include({ status: 'warn', fix: 'run freshclam to download them' });
       expect(well?.detail).to.contain(clamd.url).and.to.contain('finds EICAR');
       const ill = await scannerCheck(installation, { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: lax.url });
       expect(ill?.status).to.equal('fail');

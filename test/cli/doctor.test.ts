@@ -120,7 +120,7 @@ describe('duebook doctor', () => {
       OBJECT_STORE_URL: `file:${join(installation.folder, 'file', 'files')}`,
     });
     expect(named(found)).to.deep.equal(['object_store fail']);
-    expect(found[0]?.detail).to.contain('cannot be made');
+    expect(found[0]?.detail).to.contain('cannot be created');
     expect(found[0]?.fix).to.contain('OBJECT_STORE_URL');
   });
 
@@ -133,7 +133,7 @@ describe('duebook doctor', () => {
     for (const _again of [1, 2]) {
       const { code, found } = await troubles(installation, { OBJECT_STORE_URL: minio.url(`duebook-d-${process.pid}`) });
       expect(named(found)).to.deep.equal(['object_store warn']);
-      expect(found[0]?.detail).to.contain('is not there yet');
+      expect(found[0]?.detail).to.contain('does not exist yet');
       expect(found[0]?.fix).to.contain('s3:CreateBucket');
       expect(code).to.equal(0);
     }
@@ -286,7 +286,7 @@ describe('duebook doctor', () => {
       const { status, fix, line } = await mailOf();
       expect([status, fix]).to.deep.equal(['warn', 'set SMTP_URL and MAIL_FROM']);
       expect(line).to.equal(
-        'warn  mail: no mail is sent: SMTP_URL is not set; invitations have a link to be handed over by hand, and passwords are reset with "duebook members reset-password" -> set SMTP_URL and MAIL_FROM',
+        'warn  mail: no mail is sent: SMTP_URL is not set; invitation links must be passed on by hand, and passwords reset with "duebook members reset-password" -> set SMTP_URL and MAIL_FROM',
       );
     });
 
@@ -311,7 +311,7 @@ describe('duebook doctor', () => {
       );
       expect(status).to.equal('fail');
       expect(detail).to.match(/cannot be used \(EAUTH 535\)$/);
-      expect(fix).to.equal('correct user and password in SMTP_URL');
+      expect(fix).to.equal('correct the user and password in SMTP_URL');
       expect(everything).not.to.contain('other-password');
     });
 
@@ -329,7 +329,7 @@ describe('duebook doctor', () => {
       expect(refused.fix).to.contain('STARTTLS').and.contain('requireTLS=false');
       const open = await mailOf(`${elsewhere}?requireTLS=false`);
       expect(open.status).to.equal('warn');
-      expect(open.detail).to.contain('in the open');
+      expect(open.detail).to.contain('is sent unencrypted');
       expect(open.everything).to.match(/warn +configuration: SMTP_URL has requireTLS=false/);
     });
 
@@ -337,7 +337,7 @@ describe('duebook doctor', () => {
       const { status, detail, fix } = await mailOf('smtp://127.0.0.1:1');
       expect([status, detail]).to.deep.equal(['fail', '127.0.0.1:1 cannot be used (ESOCKET)']);
       expect(fix).to.equal(
-        'look whether host and port of SMTP_URL are right and can be reached from here, and with smtps:// whether the certificate is trusted here',
+        'check that host and port of SMTP_URL are correct and reachable from here, and with smtps:// that the certificate is trusted here',
       );
     });
   });

@@ -120,7 +120,7 @@ describe('duebook export', () => {
     expect(statSync(out).mode & 0o777).to.equal(0o600);
     expect(await inProcess(['export', '--tenant', 'acme', '--out', out])).to.deep.include({
       code: 2,
-      stderr: `duebook: --out ${out} is there already\n`,
+      stderr: `duebook: --out ${out} already exists\n`,
     });
     const missing = join(folder, 'no', 'folder.csv');
     expect((await inProcess(['export', '--tenant', 'acme', '--out', missing])).code).to.equal(1);

@@ -58,12 +58,12 @@ describe('duebook --help', () => {
 describe('a command that cannot be understood', () => {
   const install = installations();
   const misused: [string[], RegExp][] = [
-    [[], /name a command/],
-    [['codes'], /name a command/],
+    [[], /no command given/],
+    [['codes'], /no command given/],
     [['launch'], /unknown command 'launch'/],
     [['migrate', '--fast'], /unknown option '--fast'/],
     [['migrate', 'now'], /too many arguments/],
-    [['migrate', '--status', '--dry-run'], /do not go together/],
+    [['migrate', '--status', '--dry-run'], /cannot be combined/],
     [['codes', 'issue'], /required option '--plan/],
     [['codes', 'issue', '--plan', 'gold'], /Allowed choices are free, pro, business, enterprise/],
     [['codes', 'issue', '--plan', 'pro', '--count', '0'], /from 1 to 1000/],

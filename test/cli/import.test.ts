@@ -148,7 +148,7 @@ describe('duebook import', () => {
     expect(code).to.equal(1);
     expect(stdout.split('\n').slice(0, 2)).to.deep.equal([
       '1 contract was entered, from 1 of 3 rows; 2 failed, 0 were blank.',
-      'Columns that are not known and were left out: 颜色',
+      'Unknown columns that were ignored: 颜色',
     ]);
     expect(stdout)
       .to.match(
@@ -183,11 +183,11 @@ describe('duebook import', () => {
     };
     expect(await ends([file('a.txt', 'x'), '--tenant', 'acme'])).to.deep.equal([
       2,
-      'duebook: the file must be a .csv or an .xlsx',
+      'duebook: the file must be a .csv or an .xlsx file',
     ]);
     expect(await ends([file('a.csv', csv()), '--tenant', 'acme', '--sheet', 'x'])).to.deep.equal([
       2,
-      'duebook: --sheet is for workbooks',
+      'duebook: --sheet applies only to .xlsx workbooks',
     ]);
     expect(await ends(['nowhere.csv', '--tenant', 'acme'])).to.deep.equal([1, 'duebook: there is no file nowhere.csv']);
     mkdirSync(join(folder, 'folder.csv'));

@@ -70,7 +70,7 @@ describe('duebook tenants', () => {
   it('puts one on another plan', async () => {
     const { inProcess } = await acme();
     expect((await inProcess(['tenants', 'set-plan', 'acme', 'business'])).stdout).to.equal(
-      'acme is on the plan business.\n',
+      'acme now has the plan business.\n',
     );
     expect(
       json<{ tenant: { planCode: string } }>(await inProcess(['tenants', 'show', 'acme', '--json'])).tenant.planCode,
