@@ -4,11 +4,11 @@ import type { Random } from './random.js';
 import { ageMonths, type Life } from './shapes.js';
 import type { Words } from './words.js';
 
-/** Something that somebody does to a contract's stage or lock, as its trail shows it. */
+/** An action on a contract's stage or lock, recorded in its event trail. */
 export type DemoAct = {
   readonly by: string;
   readonly note: string;
-  /** The day under which it is done, where the contract keeps it. */
+  /** The day of the action, where the contract records it. */
   readonly on?: Day;
 } & (
   | { readonly does: 'move' | 'try'; readonly transition: string }
@@ -16,7 +16,7 @@ export type DemoAct = {
   | { readonly does: 'unlock' }
 );
 
-/** Who has a hand in a contract: keys of the cast. */
+/** The people who work on a contract, as keys of the cast. */
 export interface Hands {
   readonly owner: string;
   readonly superior: string | null;
@@ -29,7 +29,7 @@ export interface Journey {
   readonly from: WorkflowStage;
   readonly fromCode?: string;
   readonly acts: readonly DemoAct[];
-  /** What can be done only when money and tasks are in the book. */
+  /** Actions that require the receipts and tasks to be entered first. */
   readonly finish: readonly DemoAct[];
   /** The code of the stage where all that leaves it. */
   readonly to: string;
@@ -43,8 +43,8 @@ interface Surroundings {
 }
 
 /**
- * How a contract came to its stage. What is recent went the whole way under the eyes of the demo's people; older
- * contracts were taken over as they stood, and of those that were done only lately it is told how they ended.
+ * How a contract reached its stage. Recent contracts pass through every stage, older ones are entered at the stage they
+ * have, and those that ended recently get their last move.
  */
 export function journeyOf(life: Life, surroundings: Surroundings): Journey {
   const { stage, endedMonthsAgo } = life;
@@ -57,7 +57,7 @@ export function journeyOf(life: Life, surroundings: Surroundings): Journey {
   return { ...reached, from: 'draft', acts: wayTo(stage, surroundings) };
 }
 
-/** Whether it was begun before the demo's people kept their book here. */
+/** Whether the contract predates the use of Duebook by the demo's organisation. */
 export const isOfOldBooks = (life: Life): boolean =>
   life.stage === 'completed' || life.stage === 'archived' || ageMonths(life) > RECENT_MONTHS;
 
@@ -91,7 +91,7 @@ function wayTo(stage: WorkflowStage, surroundings: Surroundings): DemoAct[] {
   return steps.slice(0, steps.findIndex(([reached]) => reached === stage) + 1).flatMap(([, acts]) => acts);
 }
 
-/** Nobody approves what is his own. */
+/** Members do not approve their own contracts. */
 export const approverOf = ({ superior }: Hands): string => superior ?? 'novak';
 
 const deed = (

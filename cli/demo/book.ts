@@ -23,22 +23,21 @@ export interface DemoContract {
   readonly owner: string;
   readonly superior: string | null;
   readonly bookkeeper: string;
-  /** Where it is once everything has been done to it, and the code of that stage. */
+  /** The stage after all actions, and its code. */
   readonly stage: WorkflowStage;
   readonly stageCode: string;
   readonly acts: readonly DemoAct[];
-  /** What is done once its money and tasks are in the book. */
+  /** Actions after its receipts and tasks are entered. */
   readonly finish: readonly DemoAct[];
   readonly tasks: readonly DemoTask[];
   readonly custom: DemoCustom;
-  /** Notes that somebody adds once it is there. */
+  /** Notes that are added after the contract was created. */
   readonly notes: readonly { readonly by: string; readonly note: NoteInput }[];
 }
 
 /**
  * The demo's 300 contracts with their 3 000 payment lines, the oldest first. Names, numbers, amounts and what was paid
- * are the same in every run; dates stand to `today` as they always do, so that there is always something overdue and
- * something coming.
+ * are the same in every run; dates are relative to `today`, so that there are always overdue and upcoming payments.
  */
 export function demoBook(today: Day): DemoContract[] {
   return withIncidents(
@@ -50,8 +49,8 @@ export function demoBook(today: Day): DemoContract[] {
 }
 
 /**
- * Of what waits for a review, one contract is approved by somebody who may not, and counsel locks two others, one of
- * them for a while. Of one that runs, nobody has seen to any task.
+ * Among the contracts in review, one has a refused approval, and counsel locks two others, one of them temporarily. One
+ * active contract has no task done.
  */
 function withIncidents(book: readonly DemoContract[], today: Day): DemoContract[] {
   const [pressed, locked, lockedOnce] = book.filter(
@@ -137,7 +136,8 @@ function demoContract({
   const isDiscounted = price.totalAmount < price.unitPrice * quantity;
   const typeCode = typeCodeOf(life, { seller: subject.key, currencyCode });
   const isTurnkey = typeCode === 'turnkey';
-  // Their states go by the day, so they must not draw from what else is drawn from.
+  // Task states depend on the day, so they need a random source of their own: the other values must not change with the
+  // day.
   const tasks = tasksOf(life, {
     random: createRandom(90_000 + number),
     today,
@@ -192,7 +192,7 @@ function demoContract({
       payeeAccount: subject.defaultPayeeAccount,
       payeeBank: subject.defaultPayeeBank,
       paymentCycle: life.type === 'lease' && life.stepMonths !== 2 ? texts.cycle[life.stepMonths] : texts.milestones,
-      // What goes the whole way here is dated by its signature.
+      // Contracts that pass through all stages get their date when they are signed.
       signDate: journey.from === 'draft' ? null : signDate,
       startDate,
       endDate,
@@ -211,7 +211,7 @@ function demoContract({
   };
 }
 
-/** Half of the business is at home. */
+/** China appears twice: half of the contracts are its own. */
 const [CHINA, EUROPE, JAPAN] = DEMO_SUBJECTS;
 const SUBJECTS: readonly [DemoSubject, ...DemoSubject[]] = [
   CHINA,
@@ -300,7 +300,7 @@ function termsOf({ type }: Life, texts: Texts, { startDate, lastDue }: { startDa
     : [term('delivery', addDays(startDate, 45)), term('debug'), term('payment'), term('other')];
 }
 
-/** Counsel has a word on some of what is signed, and whoever books the money has asked for it where it is late. */
+/** Counsel comments on some signed contracts, and the bookkeeper on late payments. */
 function notesOf(
   lines: readonly DemoLine[],
   {

@@ -1,4 +1,4 @@
-/** Who is in the demo: invented companies and people. Addresses under `.example` reach nobody. */
+/** The companies and people of the demo, all invented. Addresses under `.example` cannot receive mail. */
 export const DEMO_TENANT = { slug: 'demo', name: 'Huayue Equipment Group' } as const;
 
 export type SubjectKey = 'china' | 'europe' | 'japan';
@@ -10,7 +10,7 @@ export interface DemoSubject {
   readonly taxNo: string;
   readonly defaultPayeeAccount: string;
   readonly defaultPayeeBank: string;
-  /** Begins the numbers of its contracts. */
+  /** Prefix of its contract numbers. */
   readonly mark: string;
   readonly currencyCode: string;
   readonly language: 'zh' | 'en' | 'ja';
@@ -91,7 +91,7 @@ export const DEMO_MEMBERS: readonly DemoMember[] = [
   { key: 'zhou', name: '周敏', email: at('zhou.min'), roleCode: 'viewer', scope: ['china'] },
 ];
 
-/** Who sells for a company, and under whom. The first is asked most. */
+/** The sellers of a company and their superiors. The first is picked most often. */
 export const SELLERS: Readonly<Record<SubjectKey, readonly [Seller, ...Seller[]]>> = {
   china: [
     { owner: 'zhang', superior: 'chen' },
@@ -110,5 +110,5 @@ export interface Seller {
   readonly superior: string | null;
 }
 
-/** Who books the money of a company. */
+/** The bookkeeper of each company. */
 export const BOOKKEEPERS: Readonly<Record<SubjectKey, string>> = { china: 'liu', europe: 'liu', japan: 'sato' };

@@ -3,9 +3,7 @@ import type { Actor } from '../../server/access/actor.js';
 
 const CHANNEL = { kind: 'email', name: '合同管理部', target: 'contracts@huayue.example' } as const;
 
-/**
- * The id of the channel by which the contract office hears of what waits for the board; it is made unless it is there.
- */
+/** The id of the channel that notifies the contract office of contracts waiting for the board. Created if missing. */
 export async function demoChannel(
   { services }: Composed,
   { tenantId, actor }: { tenantId: string; actor: Actor },

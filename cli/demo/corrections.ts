@@ -3,8 +3,8 @@ import type { DemoContract } from './book.js';
 import { planeOf, type Desk } from './desk.js';
 
 /**
- * What people have thought better of since it was in the book: a plan, a note, a term, a line, a deletion. Each is put
- * right once, whatever has been put right before.
+ * Corrects contracts that were entered before: a plan, a note, a term, a line, a deletion. Each correction is made once
+ * and skipped when it was made already.
  */
 export async function correct(
   book: readonly DemoContract[],
@@ -26,7 +26,7 @@ export async function correct(
   if (mistaken) await deleteByMistake(mistaken, idOf(mistaken), desk);
 }
 
-/** A contract that was deleted by mistake must be back before anybody looks whether it is there. */
+/** Restores the contract that was deleted by mistake, before the demo looks up existing contracts. */
 export async function restoreMistaken(book: readonly DemoContract[], desk: Desk): Promise<void> {
   const { mistaken } = corrected(book);
   const plane = planeOf(desk, 'novak');
@@ -53,14 +53,11 @@ function corrected(book: readonly DemoContract[]) {
   };
 }
 
-/**
- * The plan is sent anew as it should be: its lines keep what they are, and are due later. From here on only some may
- * move the contract.
- */
+/** Postpones the due dates of a plan and restricts the roles that may move the contract. */
 async function postpone({ lines }: DemoContract, contractId: string, desk: Desk): Promise<void> {
-  // A manager, as it takes the control that approves to say who may move a contract.
+  // Setting the allowed roles requires the control `approve`, which the manager has.
   const plane = planeOf(desk, 'chen');
-  // Sent once: a second time the plan would take back what has been added to it since.
+  // Sent only once: a second request would remove lines that were added since.
   if ((await plane.getContract({ contractId })).workflowAllowedRoles.length > 0) return;
   const payments = lines.map(({ input }) => ({ ...input, dueDate: addDays(input.dueDate, 10) }));
   await plane.updateContract({
@@ -79,7 +76,7 @@ async function amendNote({ notes }: DemoContract, contractId: string, desk: Desk
     await plane.updateNote({ contractId, noteId: note.id, value: `${note.value}${MORE}` });
 }
 
-/** The customer had a word on it: the lease ends with its last day, and nothing is said of late payment. */
+/** Changes the end date in one term and deletes the term on late payment. */
 async function changeTerms({ owner, input }: DemoContract, contractId: string, desk: Desk): Promise<void> {
   const plane = planeOf(desk, owner);
   for (const { id, kind, date } of (await plane.getContract({ contractId })).terms) {
@@ -91,7 +88,7 @@ async function changeTerms({ owner, input }: DemoContract, contractId: string, d
 
 const FREIGHT = '运费';
 
-/** The freight is in the price; the line is gone again, and its trace stays. */
+/** Adds a payment line and deletes it again, so that the history has both. */
 async function addLineByMistake({ bookkeeper, input }: DemoContract, contractId: string, desk: Desk): Promise<void> {
   const plane = planeOf(desk, bookkeeper);
   const { items } = await plane.listPayments({ tab: 'all', contractId, includeDeleted: true, pageSize: 200 });

@@ -3,7 +3,7 @@ import type { Random } from './random.js';
 import type { Life } from './shapes.js';
 import type { Texts } from './texts.js';
 
-/** A part of a plan, before anything has become of it. */
+/** A payment of a plan, before any receipts or invoices. */
 export interface DuePart {
   readonly period: string;
   readonly dueDate: Day;
@@ -19,11 +19,11 @@ export interface Customs {
   readonly payer: string;
   readonly account: string;
   readonly texts: Texts;
-  /** Tells apart what banks and tax offices number. */
+  /** Makes bank serial numbers and invoice numbers unique. */
   readonly serial: number;
 }
 
-/** What has become of a line. */
+/** How a line was paid. */
 export type Outcome = 'paid' | 'in parts' | 'corrected' | 'overpaid' | 'partial' | 'unpaid';
 
 export const earlier = (a: Day, b: Day): Day => (a < b ? a : b);

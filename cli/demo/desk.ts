@@ -13,28 +13,28 @@ import type { DemoIds, DemoTenant } from './tenant.js';
 
 export type { Plane };
 
-/** Where the demo's people sit as they enter their book. */
+/** What the demo needs to act as its members. */
 export interface Desk {
   readonly dataPlanes: DataPlanes;
   readonly tenant: DemoTenant;
   readonly ids: DemoIds;
-  /** Told how many contracts of the book are entered. */
+  /** Called with the number of contracts entered so far. */
   readonly progress: (done: number, all: number) => void;
 }
 
 interface Sitting {
-  /** The day under which something is done; else the one on which the book was begun. */
+  /** The day of the action; by default the day of the demo's first run. */
   readonly on?: Day | undefined;
   /**
-   * Running contracts are taken over at the stage where they are, which whoever has the machine may do, in somebody's
-   * name. All else members do themselves, with the controls of their roles.
+   * Existing contracts are entered at their present stage, which only the operator may do, on behalf of a member. All
+   * other actions use the controls of the member's role.
    */
   readonly takesOver?: boolean;
 }
 
 const TIMEOUT_MS = 60_000;
 
-/** The data plane as one of the demo's people uses it. */
+/** The data plane, called as one of the demo's members. */
 export function planeOf(desk: Plant, key: string, { on, takesOver = false }: Sitting = {}): Plane {
   const member = DEMO_MEMBERS.find((one) => one.key === key);
   const controls = takesOver
@@ -53,7 +53,7 @@ export function planeOf(desk: Plant, key: string, { on, takesOver = false }: Sit
   });
 }
 
-/** The data plane as a job uses it. */
+/** The data plane, called as a scheduled job. */
 export const planeOfJobs = (desk: Plant): Plane => bound(desk, {});
 
 type Plant = Pick<Desk, 'dataPlanes' | 'tenant' | 'ids'>;
@@ -84,7 +84,7 @@ const EVERYTHING: Readonly<Record<string, Control>> = Object.fromEntries(
   WORKFLOW_STAGES.map((stage) => [stage, 'admin']),
 );
 
-/** Who and what there is, as the control plane tells operations that know people by name. */
+/** The members and subject companies, in the form that the control plane passes to operations. */
 export const peopleAt = ({ ids }: Pick<Desk, 'ids'>): People => ({
   members: DEMO_MEMBERS.map(({ key, name, email }) => ({ id: ids.member(key), name, email, active: true })),
   subjects: DEMO_SUBJECTS.map(({ key, name }) => ({ id: ids.subject(key), name })),

@@ -10,7 +10,7 @@ import type { DemoInvoice } from './invoices.js';
 import type { DemoLine } from './lines.js';
 import type { DemoTask } from './tasks.js';
 
-/** Enters a contract unless it is there, and all that was done to it since, as far as that is not done yet. */
+/** Creates a contract unless it exists, and performs the actions on it that are still missing. */
 export async function enterContract(
   contract: DemoContract,
   presentId: string | undefined,
@@ -21,7 +21,7 @@ export async function enterContract(
       ? await createdAt(contract, { desk, fields })
       : await planeOf(desk, contract.owner).getContract({ contractId: presentId });
   await act(contract.acts, entered, { desk, isNew: presentId === undefined });
-  // Moves of its own lifecycle may have made a task.
+  // Transitions of a custom lifecycle may have created a task.
   const detail =
     contract.input.typeCode && contract.acts.length > 0
       ? await planeOf(desk, contract.owner).getContract({ contractId: entered.id })
@@ -40,7 +40,7 @@ export async function enterContract(
       await planeOf(desk, by).addNote({ contractId: detail.id, ...note });
   if (contract.finish.length > 0) await act([...contract.acts, ...contract.finish], detail, { desk, isNew: false });
   const { creditLimit } = contract.custom;
-  // Sellers do not even know of the field. To set it to what it is leaves no trace.
+  // Sellers cannot see the field. Setting it to its present value records no change.
   if (creditLimit !== null)
     await planeOf(desk, contract.superior ?? 'novak').updateContract({
       contractId: detail.id,
@@ -63,7 +63,10 @@ function createdAt(
   });
 }
 
-/** Goes on with the trail where it stands. One that is none of ours was made by a user, and stays. */
+/**
+ * Continues the event trail at its last event. A trail that the demo did not write belongs to a user and is left
+ * unchanged.
+ */
 async function act(
   acts: readonly DemoAct[],
   { id }: ContractDetail,
@@ -107,8 +110,8 @@ interface OnLine {
 }
 
 /**
- * Each receipt is a new total: the one that stands tells where to go on. One that is none of ours was recorded by a
- * user and stays.
+ * Each receipt is a new total, so the present total shows which receipts are missing. An unknown total was recorded by
+ * a user and is left unchanged.
  */
 async function recordLater(
   { input, later }: DemoLine,
@@ -120,7 +123,7 @@ async function recordLater(
   for (const receipt of later.slice(stands)) await plane.recordReceipt({ paymentId: lineId, ...receipt });
 }
 
-/** What is wrong is found on the day of the invoice: the months keep their figures. */
+/** Corrections are dated on the day of the invoice, so that the figures of the months do not depend on the run. */
 async function keepInvoice(
   { input, turns }: DemoInvoice,
   { detail, lineId, desk, bookkeeper }: OnLine & { readonly desk: Desk; readonly bookkeeper: string },
@@ -133,7 +136,7 @@ async function keepInvoice(
     await plane.updateInvoice({ contractId: detail.id, invoiceId: id, changes: { status: turns } });
 }
 
-/** The state that a task is in tells where to go on. */
+/** Continues the states of a task after its present one. */
 async function seeTo({ input, owner, acceptor, states }: DemoTask, detail: ContractDetail, desk: Desk): Promise<void> {
   const present = detail.fulfillmentTasks.find(({ code }) => code === input.code);
   const [status] = states;

@@ -10,13 +10,12 @@ import { tendFields } from './tend-fields.js';
 import { enterTrash } from './trash.js';
 import { saveViews } from './views.js';
 
-/** Contracts that are entered at a time; their writes share commits. */
+/** Contracts that are entered concurrently; their writes share commits. */
 const AT_ONCE = 30;
 
 /**
- * Enters the book through the data plane's own operations, the oldest contract first, and what stands around it.
- * Whatever an interrupted run entered is found by its number, name or code and gone on with from there, so nothing is
- * there twice.
+ * Enters contracts, fields, views and the rest through the operations of the data plane, oldest contract first. Records
+ * of an interrupted run are found by number, name or code and completed, so none is duplicated.
  */
 export async function enterBook(desk: Desk): Promise<void> {
   const book = demoBook(desk.tenant.day);
@@ -43,12 +42,12 @@ export async function enterBook(desk: Desk): Promise<void> {
   await closeOutdatedType(desk);
   await tendFields(desk);
   await saveViews(fields, desk);
-  // As the day begins: what nobody has seen to in time is overdue.
+  // Marks the tasks that are past their due day as overdue.
   while ((await planeOfJobs(desk).stepOverdueTasks({ limit: 500 })).isMore);
   desk.progress(book.length, book.length);
 }
 
-/** What leaves the draft by its paper does so by that alone. */
+/** A contract that the review of its document moves out of draft gets no other moves. */
 const readFirst = (contract: DemoContract, papers: readonly DemoPaper[]): DemoContract =>
   papers.some((paper) => paper.contract === contract && paper.review) ? { ...contract, acts: [] } : contract;
 

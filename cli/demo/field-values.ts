@@ -9,7 +9,7 @@ import { SITES } from './sites.js';
 import type { Industry } from './wares.js';
 
 /**
- * What a contract holds in the demo's custom fields: a member by his key in the cast, options by their labels. Site
+ * What a contract holds in the demo's custom fields: a member by their key in the cast, options by their labels. Site
  * plans are files, and come with these.
  */
 export type DemoCustom = Readonly<
@@ -17,7 +17,7 @@ export type DemoCustom = Readonly<
 > & {
   readonly industry: Industry;
   readonly framework: boolean;
-  /** In whole CNY. Not everybody may see it, so it is not entered with the contract. */
+  /** In whole CNY. Not every role may see it, so it is set separately. */
   readonly creditLimit: number | null;
 };
 
@@ -49,7 +49,7 @@ interface Surroundings {
   readonly startDate: Day;
   readonly warrantyUntil: Day;
   readonly habit: Habit;
-  /** Tells contracts apart. */
+  /** Makes values unique per contract. */
   readonly number: number;
 }
 

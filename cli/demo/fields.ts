@@ -100,7 +100,7 @@ export async function enterFields(desk: Desk): Promise<DemoFields> {
   const present = await plane.listFields({});
   const roleCodes = BUILT_IN_ROLES.map(({ code }) => code);
   const made: [string, DynamicField][] = [];
-  // One after the other: the order in which they are made is that in which they are shown.
+  // Sequentially: fields are shown in the order of their creation.
   for (const [key, payload] of Object.entries<Definition>(FIELDS)) {
     made.push([
       key,

@@ -8,9 +8,9 @@ import { planeOf, type Desk, type Plane } from './desk.js';
 import { englishPaper } from './papers.js';
 import { pdfOfLines } from './pdf.js';
 
-/** A desk with a drawer for papers. */
+/** A desk with an object store for files. */
 export interface FilingDesk extends Omit<Desk, 'progress'> {
-  /** Absent where agents alone have the files. */
+  /** Undefined when only agents keep the files. */
   readonly objects: ObjectStore | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface FilingDesk extends Omit<Desk, 'progress'> {
 export async function enterFiles(desk: FilingDesk): Promise<void> {
   const { objects } = desk;
   if (!objects) return;
-  // Makes the folder, as a server does when it starts.
+  // Creates the folder, as the server does at its start.
   await objects.probe();
   const book = demoBook(desk.tenant.day).filter(({ subject }) => subject.key === 'europe');
   const evidenced = book.find(({ stage, lines }) => stage === 'active' && lines.some(isSettled));
@@ -103,7 +103,7 @@ async function fileSitePlan(contract: DemoContract, detail: ContractDetail, { de
   await plane.updateContract({ contractId: detail.id, changes: { dynamicFields: { [field.id]: file } } });
 }
 
-/** Under which all of these were ordered: one paper for several contracts. */
+/** The framework agreement: one file that several contracts refer to. */
 async function fileFramework(contracts: readonly DemoContract[], { desk, objects }: Drawer): Promise<void> {
   const [first] = contracts;
   if (!first) return;
@@ -129,7 +129,7 @@ async function fileFramework(contracts: readonly DemoContract[], { desk, objects
   });
 }
 
-/** The reading is left to itself: it ends before the demo does, and nobody reviews it. */
+/** Starts reading the file without waiting. It ends before the demo does and is not reviewed. */
 async function fileDraft(contract: DemoContract, { desk, objects }: Drawer): Promise<void> {
   const plane = planeOf(desk, contract.owner);
   const detail = await contractAt(plane, contract);
@@ -144,13 +144,13 @@ async function fileDraft(contract: DemoContract, { desk, objects }: Drawer): Pro
     }));
   if (detail.contractAttachment === null)
     await plane.updateContract({ contractId: detail.id, changes: { contractAttachment: fileRef } });
-  // With a scanner that is slow the file may not have been looked at yet: then it is not read.
+  // With a slow scanner the file may not have been scanned yet. It is not read then.
   const { scanStatus } = await plane.getFile({ fileId: fileRef });
   if ((scanStatus === 'clean' || scanStatus === 'skipped') && !(await isRead(fileRef, desk)))
     await plane.extractContract({ contractId: detail.id, fileRef });
 }
 
-/** The audit tells which runs there are, as they have no list of their own. */
+/** Finds the runs in the audit, as there is no operation that lists them. */
 async function isRead(fileRef: string, desk: FilingDesk): Promise<boolean> {
   const plane = planeOf(desk, 'lin');
   const { items } = await plane.listAudit({ action: 'extractContract', pageSize: 200 });
@@ -169,7 +169,10 @@ interface Paper extends Pick<PresignInput, 'fileName' | 'kind' | 'contractId' | 
   readonly lines: readonly string[];
 }
 
-/** The three steps of every client, but for the way to the store: nobody serves its URLs yet. Answers the file's id. */
+/**
+ * Uploads a file in the three steps of a client, but writes to the store directly, as no server serves its URLs yet.
+ * Returns the file's id.
+ */
 async function filed(plane: Plane, objects: ObjectStore, { lines, ...about }: Paper): Promise<string> {
   const bytes = pdfOfLines(lines);
   const announced = { ...about, contentType: 'application/pdf', sizeBytes: bytes.length };

@@ -10,14 +10,14 @@ import type { DemoContract } from './book.js';
 import { DEMO_MEMBERS } from './cast.js';
 import { peopleAt, planeOf, type Desk } from './desk.js';
 
-/** The drafts of one company come in a table that its manager has been sent. */
+/** The drafts of one company are imported from a spreadsheet. */
 export const isImported = ({ subject, stage }: DemoContract): boolean => subject.key === 'europe' && stage === 'draft';
 
 const IMPORTER = 'vermeulen';
 
 /**
- * Imports them in one batch, with two rows that cannot be entered, unless the batch is there: it is in as a whole or
- * not at all.
+ * Imports them in one batch with two invalid rows, unless the batch exists. A batch is entered completely or not at
+ * all.
  */
 export async function importDrafts(
   book: readonly DemoContract[],
@@ -33,10 +33,7 @@ export async function importDrafts(
   });
 }
 
-/**
- * The file as it came: contract and payment line in one row, the contract's cells repeated; the last rows are the
- * faulty ones.
- */
+/** The file: one row per payment line, with the contract's cells repeated. The last rows are invalid. */
 export function csvOf(drafts: readonly DemoContract[]): string {
   const [example] = drafts;
   const rows = drafts.flatMap(rowsOf);
@@ -101,10 +98,7 @@ const cellsOf = ({ input, subject, owner, superior, custom }: DemoContract): Cel
   [`${CUSTOM_FIELD}framework_agreement`]: custom.framework ? 'yes' : 'no',
 });
 
-/**
- * An address with a slip of the pen and a day that there is not, and a code that the archive has given before: the
- * report says so of each.
- */
+/** A mistyped address, a day that does not exist, and an archive code in use: the report names each. */
 function faulty(example: DemoContract): string[][] {
   const { input } = example;
   const year = input.startDate.slice(0, 4);

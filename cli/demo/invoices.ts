@@ -3,15 +3,15 @@ import type { InvoiceInput } from '../../data-plane-agent/plane/contract/records
 import type { PaymentLineInput } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { earlier, type Customs, type DuePart, type Outcome } from './customs.js';
 
-/** An invoice record as it is entered, and what becomes of it. */
+/** An invoice record as it is entered, and the status it changes to. */
 export interface DemoInvoice {
   readonly input: InvoiceInput & { readonly status: 'draft' | 'issued' };
   readonly turns?: 'void' | 'red_letter';
 }
 
 /**
- * What stands on the line itself of the invoice for it: of older lines, as books that are taken over have it. The data
- * plane makes a record of it.
+ * Invoice data on the payment line itself, as in data taken over from older systems. The data plane creates an invoice
+ * record from it.
  */
 export function invoiceOnLine(
   part: DuePart,
@@ -22,7 +22,7 @@ export function invoiceOnLine(
   return { invoiceAmount, invoiceDate, invoiceNo };
 }
 
-/** The records that are kept of the invoices for the line that was due last and the one that is due next. */
+/** Invoice records of the line that was due last and of the one that is due next. */
 export function invoicesOf(
   part: DuePart,
   { index, outcome, customs }: { readonly index: number; readonly outcome: Outcome; readonly customs: Customs },
@@ -32,7 +32,7 @@ export function invoicesOf(
   const { invoiceDate, ...invoice } = invoiceOf(part, index, customs);
   const issued = { ...invoice, invoiceDate, status: 'issued' } as const;
   const again = { ...issued, invoiceNo: texts.invoiceNo(customs.serial * 1_000 + 500 + index) };
-  // What is not due yet is prepared, and some of it is out already.
+  // Invoices of lines that are not due yet are drafts, and some are issued.
   if (index === life.past) return [random.percent(60) ? { input: { ...invoice, status: 'draft' } } : { input: issued }];
   if (outcome === 'unpaid' && random.percent(15))
     return [

@@ -5,7 +5,7 @@ import { TURNKEY_STAGES, TURNKEY_TEMPLATE, turnkeyTransitions } from './turnkey.
 
 const ADMINISTRATOR = 'novak';
 
-/** What the demo's companies sign beside plain sales and leases. */
+/** The custom contract types of the demo. */
 const typesWith = (turnkeyId: string) =>
   [
     {
@@ -35,7 +35,7 @@ const typesWith = (turnkeyId: string) =>
     },
   ] satisfies ContractTypeInput[];
 
-/** No contract is signed under it any more. */
+/** The type that is disabled at the end. */
 export const OUTDATED_TYPE = 'stock_sale';
 
 /** Makes the stages of the demo's own lifecycle template and its contract types, as far as they are not there. */
@@ -50,7 +50,7 @@ export async function enterTypes(desk: Desk): Promise<void> {
     if (!types.some(({ code }) => code === type.code)) await plane.createContractType(type);
 }
 
-/** Makes the moves between those stages, which ask for custom fields: after these. */
+/** Creates the transitions between those stages. They require custom fields, which must exist. */
 export async function enterTransitions(fields: Pick<DemoFields, 'orderNo'>, desk: Desk): Promise<void> {
   const plane = planeOf(desk, ADMINISTRATOR);
   const template = turnkeyIn((await plane.getContractCatalog({})).templates);
@@ -61,7 +61,7 @@ export async function enterTransitions(fields: Pick<DemoFields, 'orderNo'>, desk
   }
 }
 
-/** Closes the type of earlier days, once the contracts that have it are in the book. */
+/** Disables the outdated type, once its contracts are entered. */
 export async function closeOutdatedType(desk: Desk): Promise<void> {
   const plane: Plane = planeOf(desk, ADMINISTRATOR);
   const type = (await plane.getContractCatalog({})).types.find(({ code }) => code === OUTDATED_TYPE);
@@ -70,7 +70,7 @@ export async function closeOutdatedType(desk: Desk): Promise<void> {
 
 const turnkeyIn = (templates: Catalog['templates']) => templates.find(({ code }) => code === TURNKEY_TEMPLATE.code);
 
-/** The lists of a constant, which nobody may change, as lists of a request. */
+/** Copies the readonly lists of a constant into the mutable lists of a request. */
 const ownLists = <S extends (typeof TURNKEY_STAGES)[number]>(stage: S) => ({
   ...stage,
   ...('allowedRoleCodes' in stage ? { allowedRoleCodes: [...stage.allowedRoleCodes] } : {}),

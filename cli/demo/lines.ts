@@ -15,7 +15,7 @@ export interface DemoLine {
 
 export type Habit = 'prompt' | 'slow' | 'bad';
 
-/** What has become of a plan: paid, paid in parts, too little, too much or not at all, as its customer's habit is. */
+/** The payments of a plan: paid, in parts, too little, too much or not at all, as its customer pays. */
 export function demoLines(parts: readonly DuePart[], habit: Habit, customs: Customs): DemoLine[] {
   return parts.map((part, index) => {
     const outcome = outcomeOf(index, habit, customs);

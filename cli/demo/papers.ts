@@ -2,7 +2,7 @@ import type { FieldReview } from '../../data-plane-agent/plane/contract/records/
 import type { DemoContract } from './book.js';
 import { peopleAt, planeOf, type Desk } from './desk.js';
 
-/** A contract on paper that is read for one in the book. */
+/** A document whose extraction is applied to a contract. */
 export interface DemoPaper {
   readonly contract: DemoContract;
   readonly fileName: string;
@@ -13,7 +13,7 @@ export interface DemoPaper {
   readonly review?: readonly FieldReview[];
 }
 
-/** One paper whose reading was looked through and applied, and one that nobody has looked at. */
+/** One document whose extraction was reviewed and applied, and one that waits for review. */
 export function papersOf(book: readonly DemoContract[]): DemoPaper[] {
   const read = book.find(({ stage, subject }) => stage === 'extracted' && subject.key === 'europe');
   const waiting = book.find(
@@ -37,7 +37,10 @@ const REVIEW: readonly FieldReview[] = [
   { fieldKey: 'remark', status: 'overridden', overrideValue: 'Terms compared with the signed paper.' },
 ];
 
-/** Has the papers read that were not yet; the audit tells which, as runs have no list of their own. */
+/**
+ * Extracts the documents that were not extracted yet. Finds them in the audit, as there is no operation that lists
+ * runs.
+ */
 export async function readPapers(
   papers: readonly DemoPaper[],
   present: ReadonlyMap<string, string>,
@@ -91,7 +94,7 @@ export function englishPaper({ input }: DemoContract): string {
   ].join('\n');
 }
 
-/** Quantity and price do not make the total: that is what somebody has to look at. */
+/** Quantity times price differs from the total, so the run needs a review. */
 function chinesePaper({ input }: DemoContract): string {
   const isSale = input.type === 'sale';
   const total = input.totalAmount ?? 0;

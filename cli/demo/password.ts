@@ -5,8 +5,8 @@ import { randomToken } from '../../data-plane-agent/base/secrets.js';
 const pathIn = (dataDir: string): string => join(dataDir, 'demo-password');
 
 /**
- * The password of the demo's members, made once for each installation and kept readable to its owner only: a known one
- * would be a back door.
+ * The password of the demo's members, generated once per installation and stored readable only to its owner: a
+ * well-known one would be a back door.
  */
 export function demoPassword(dataDir: string): string {
   const kept = keptDemoPassword(dataDir);
@@ -17,7 +17,7 @@ export function demoPassword(dataDir: string): string {
   return password;
 }
 
-/** The password if it has been made. */
+/** The password, if it was generated already. */
 export function keptDemoPassword(dataDir: string): string | undefined {
   try {
     return readFileSync(pathIn(dataDir), 'utf8').trim();

@@ -2,8 +2,8 @@
 const SHEET = { width: 595, height: 842, left: 64, top: 780, leading: 18 };
 
 /**
- * A PDF of one sheet with these lines, the first of them as its title. Latin letters only: its font is the one that
- * every reader brings along, so nothing is embedded, and the same lines make the same bytes.
+ * A PDF of one sheet with these lines, the first of them as its title. Latin letters only: it uses a standard font that
+ * need not be embedded, and the same lines give the same bytes.
  */
 export function pdfOfLines([heading = '', ...lines]: readonly string[]): Buffer {
   const content = [

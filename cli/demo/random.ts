@@ -1,6 +1,4 @@
-/**
- * A source of numbers that is the same in every run (mulberry32): the demo book must be one book, wherever it is made.
- */
+/** A random number generator with a fixed seed (mulberry32), so that every installation gets the same demo data. */
 export interface Random {
   /** An integer from `min` to `max`, both included. */
   between(min: number, max: number): number;

@@ -1,7 +1,7 @@
 import type { WorkflowStage } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import type { Random } from './random.js';
 
-/** What a contract's plan looks like, and how far it has come. */
+/** The shape of a contract's payment plan, and how much of it is due. */
 export interface Life {
   readonly type: 'sale' | 'lease';
   readonly lines: number;
@@ -10,7 +10,7 @@ export interface Life {
   readonly stage: WorkflowStage;
   /** How many of the lines are due already: the first of the others is next. */
   readonly past: number;
-  /** How long ago a plan that is done came to its end. */
+  /** How many months ago a finished plan ended. */
   readonly endedMonthsAgo: number;
 }
 
@@ -55,7 +55,7 @@ const BEGINNING: readonly (readonly [WorkflowStage, number])[] = [
   ['signed', 3],
 ];
 const RUNNING = 85;
-/** How many would be done had plans been begun evenly as time went by; the business grows, so there are fewer. */
+/** How many plans are done. Fewer than with an even distribution of start dates, as the business grows. */
 const DONE = 0.75;
 
 /** The shorter a plan is, the more of its kind are done by now. */

@@ -1,6 +1,6 @@
 import type { SubjectKey } from './cast.js';
 
-/** What is known of the places where each company's machines stand. */
+/** The sites of each company's machines. */
 export const SITES: Readonly<
   Record<
     SubjectKey,

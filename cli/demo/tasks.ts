@@ -7,13 +7,13 @@ import { ageMonths, type Life } from './shapes.js';
 import type { TaskKind, Words } from './words.js';
 
 /**
- * A fulfillment task of a contract, by whom it is seen to, and the states that it goes through, the first of which it
- * is entered in.
+ * A fulfillment task of a contract, its owner, and the states that it passes through, beginning with the one it is
+ * created in.
  */
 export interface DemoTask {
   readonly input: Omit<TaskInput, 'ownerId' | 'status'>;
   readonly owner: string;
-  /** Who says that it was done well. */
+  /** The member who accepts it. */
   readonly acceptor: string;
   readonly states: readonly [TaskStatus, ...TaskStatus[]];
 }
@@ -27,7 +27,7 @@ interface Surroundings {
   readonly endDate: Day;
 }
 
-/** The tasks of what was signed lately; of older contracts nobody kept any. */
+/** The tasks of recently signed contracts; older contracts have none. */
 export function tasksOf(life: Life, { random, today, hands, words, startDate, endDate }: Surroundings): DemoTask[] {
   const isLate = random.percent(12);
   const isGoing = life.stage === 'signed' || life.stage === 'active';
@@ -62,7 +62,7 @@ export function tasksOf(life: Life, { random, today, hands, words, startDate, en
   });
 }
 
-/** Where a task is by now. Of one that is late nothing is said: the daily step finds it. */
+/** The present state of a task. Overdue tasks are marked by the daily job. */
 function statesOf({
   kind,
   dueDate,

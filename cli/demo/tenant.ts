@@ -9,9 +9,9 @@ import { demoPassword, keptDemoPassword } from './password.js';
 export interface DemoTenant {
   readonly id: string;
   readonly timeZone: string;
-  /** The day to which the dates of its book stand: the one on which it was begun. */
+  /** The day that its dates are relative to: the day of the first run. */
   readonly day: Day;
-  /** Its book was entered to the end. */
+  /** All demo data was entered. */
   readonly complete: boolean;
   readonly password: string;
 }
@@ -19,9 +19,8 @@ export interface DemoTenant {
 const TIME_ZONE = 'Asia/Shanghai';
 
 /**
- * The demo's tenant, which is made unless it is there. It begins on the plan `free` and gets its own when its book is
- * complete: so an interrupted demo is known for one, whatever stopped it. Refuses a tenant of that name which is not
- * the demo's.
+ * The demo's tenant, created if missing. It has the plan `free` until its data is complete, which marks an interrupted
+ * demo. Throws DEMO_TENANT_TAKEN when another tenant has that slug.
  */
 export async function demoTenant(
   { services }: Composed,
@@ -34,7 +33,7 @@ export async function demoTenant(
   if (present && !(ownerIsOurs && keptDemoPassword(dataDir) !== undefined)) {
     throw new CommandError(
       'DEMO_TENANT_TAKEN',
-      `there is an organisation ${slug} that was not made by this demo (or its password file in DATA_DIR is gone); use another DATA_DIR or another database`,
+      `there is an organisation ${slug} that was not made by this demo (or its password file in DATA_DIR was deleted); use another DATA_DIR or another database`,
     );
   }
   const password = demoPassword(dataDir);
@@ -64,7 +63,7 @@ export async function demoTenant(
 
 const DEMO_PLAN = 'enterprise';
 
-/** From now on the demo is found and not made again. */
+/** Marks the demo as complete. */
 export const completeDemo = ({ services }: Composed, actor: Actor): Promise<void> =>
   services.tenants.operator.setPlan({ slug: DEMO_TENANT.slug, planCode: DEMO_PLAN }, actor);
 
@@ -72,7 +71,7 @@ export const completeDemo = ({ services }: Composed, actor: Actor): Promise<void
 export interface DemoIds {
   subject(key: SubjectKey): string;
   member(key: string): string;
-  /** The channel on which people are told. */
+  /** The notification channel. */
   readonly channel: string;
 }
 
@@ -96,7 +95,7 @@ export async function demoPeople(
   }
   const subject = (key: SubjectKey): string => known(subjects, key);
   const members = new Map<string, string>();
-  // One by one, as hashing their passwords takes all cores by itself.
+  // Sequentially, as hashing one password uses all cores.
   for (const { key, name, email, roleCode, scope } of DEMO_MEMBERS) {
     const present = await services.tenants.members.byEmail({ tenantId, email });
     const member =

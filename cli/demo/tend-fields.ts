@@ -2,10 +2,7 @@ import type { DynamicField } from '../../data-plane-agent/plane/contract/records
 import { planeOf, peopleAt, type Desk } from './desk.js';
 import { FIELDS, type FieldKey } from './fields.js';
 
-/**
- * What has been found out about the custom fields since they were made: each of the commands that change one, unless it
- * has been given.
- */
+/** Changes the custom fields with each kind of field command, unless it was run already. */
 export async function tendFields(desk: Desk): Promise<void> {
   const plane = planeOf(desk, 'novak');
   const present = await plane.listFields({});
@@ -30,7 +27,7 @@ export async function tendFields(desk: Desk): Promise<void> {
     field('region'),
   ];
   if (orderNo.name !== ORDER_NO) await run('RenameField', { fieldId: orderNo.id, name: ORDER_NO });
-  // Weeks were written as text, until somebody wanted to compare them.
+  // Weeks were text at first, and are converted to numbers.
   if (leadTime.type === 'text')
     await run('UpdateFieldType', { fieldId: leadTime.id, type: 'number', settings: { precision: 0, unit: 'weeks' } });
   // Contracts that have it keep its label.

@@ -20,7 +20,7 @@ export interface Texts {
   invoiceNo(serial: number): string;
   readonly invoiceMistyped: string;
   readonly invoiceWrongBuyer: string;
-  /** Remark of a contract that is in the book already. */
+  /** Remark of a contract that was taken over. */
   readonly twice: string;
   readonly terms: Readonly<Record<TermInput['kind'], Readonly<{ title: string; note: string }>>>;
 }

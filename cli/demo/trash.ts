@@ -3,8 +3,7 @@ import { planeOf, type Desk } from './desk.js';
 import { TEXTS } from './texts.js';
 
 /**
- * Three contracts that were entered twice: the second ones were found and are in the trash, those of one company all at
- * once.
+ * Three contracts that were entered twice: the duplicates are in the trash, those of one company by a bulk deletion.
  */
 export async function enterTrash(
   book: readonly DemoContract[],
@@ -21,7 +20,7 @@ export async function enterTrash(
         contractId: await enteredAgain(contract, present, desk),
       });
   }
-  // They go together, so one of them tells of both.
+  // They are deleted together, so checking one is enough.
   if (several.some((contract) => deleted.has(numberOf(contract)))) return;
   const ids: string[] = [];
   for (const contract of several) ids.push(await enteredAgain(contract, present, desk));

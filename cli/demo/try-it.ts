@@ -9,7 +9,7 @@ import { todayIn } from '../../data-plane-agent/base/day.js';
 import { DEMO_OWNER, DEMO_TENANT } from './cast.js';
 import type { DemoTenant } from './tenant.js';
 
-/** A request that somebody can make right away. */
+/** A request for the user to try. */
 export interface Request {
   readonly about: string;
   readonly method: 'GET' | 'POST' | 'PATCH';
@@ -19,8 +19,8 @@ export interface Request {
 }
 
 /**
- * Signing in, the overdue contracts, and the receipt that settles an overdue line; with a fresh token in those that
- * need one.
+ * Signing in, the overdue contracts, and the receipt that settles an overdue line; with a new token where one is
+ * needed.
  */
 export async function firstRequests(
   composed: Composed,
@@ -43,9 +43,7 @@ export async function firstRequests(
   ];
 }
 
-/**
- * Undefined when the owner has another password by now, or needs a second factor: whoever has that signs in by himself.
- */
+/** Undefined when the owner's password was changed or a second factor is required. */
 async function accessToken(
   { services }: Composed,
   credentials: { tenantSlug: string; email: string; password: string },
@@ -97,7 +95,7 @@ async function lastRequest(
   );
   const { items } = await plane.listPayments({ tab: 'overdue', pageSize: 1 });
   const [line] = items;
-  if (!line) return { about: 'Where the money stands', method: 'GET', url: `${api}/payments/stats`, token };
+  if (!line) return { about: 'The payment statistics', method: 'GET', url: `${api}/payments/stats`, token };
   return {
     about: `Record that ${line.partyA} has paid ${line.period} of ${line.contractNo}`,
     method: 'PATCH',

@@ -13,10 +13,7 @@ interface Surroundings {
   readonly tasks: readonly DemoTask[];
 }
 
-/**
- * How a turnkey contract came to its stage: like any other it was taken over, or went the whole way, which here is one
- * of its own.
- */
+/** How a turnkey contract reached its stage: like other contracts, but through the stages of its own lifecycle. */
 export function turnkeyJourney(life: Life, surroundings: Surroundings): Journey {
   const { hands, random } = surroundings;
   const approver = approverOf(hands);
@@ -27,7 +24,7 @@ export function turnkeyJourney(life: Life, surroundings: Surroundings): Journey 
     note: random.pick(NOTES[transition]),
   });
   if (life.stage === 'completed') {
-    // All must be paid before it is closed, so that comes when the money is in the book.
+    // It can be closed only when it is fully paid, so after its receipts are entered.
     return life.endedMonthsAgo <= 2
       ? { from: 'active', fromCode: 'warranty', acts: [], finish: [deed('close', approver)], to: 'closed' }
       : takenOver('completed', 'closed');
@@ -40,7 +37,7 @@ export function turnkeyJourney(life: Life, surroundings: Surroundings): Journey 
 
   const isLarge = surroundings.totalAmount >= BOARD_FROM;
   const decided = isLarge ? [deed('to_board', approver), deed('board_approve', 'lin')] : [deed('approve', approver)];
-  // Whoever reviewed it would have had it done, but so much is not his to approve.
+  // The reviewer tries to approve, but the amount requires the board.
   const waiting = isLarge
     ? [{ ...deed('approve', approver), does: 'try' as const, transition: 'approve' }, deed('to_board', approver)]
     : [];
@@ -78,7 +75,7 @@ export function turnkeyJourney(life: Life, surroundings: Surroundings): Journey 
   };
 }
 
-/** By then every task has long been due, whatever the day. */
+/** Far enough in the past that every task is due on any day of the run. */
 const DELIVERED_AFTER_MONTHS = 4;
 
 const takenOver = (from: Journey['from'], code: TurnkeyStage): Journey => ({
@@ -89,7 +86,7 @@ const takenOver = (from: Journey['from'], code: TurnkeyStage): Journey => ({
   to: code,
 });
 
-/** The task that comes with the delivery, and where it is by now. */
+/** The task that the transition to delivery creates, and its present state. */
 export function factoryTest({ acts, finish }: Journey, hands: Hands): DemoTask[] {
   if (!acts.some((act) => act.does === 'move' && act.transition === 'start_delivery')) return [];
   const { code, title, kind } = FACTORY_TEST;

@@ -2,8 +2,8 @@ import type { StageInput, TransitionConfigInput } from '../../data-plane-agent/p
 import type { DynamicField } from '../../data-plane-agent/plane/contract/records/fields.js';
 
 /**
- * The way of plants that are delivered ready to run: their price is looked into, large ones go before the board, and
- * nothing is handed over unfinished.
+ * The lifecycle of turnkey plants: the price is reviewed, large contracts go to the board, and the handover requires
+ * finished tasks.
  */
 export const TURNKEY_TEMPLATE = {
   code: 'turnkey',
@@ -12,7 +12,7 @@ export const TURNKEY_TEMPLATE = {
     'Plants delivered ready to run. What costs much is decided by the board; delivery ends when its tasks are done.',
 } as const;
 
-/** From so much on, in CNY, the board decides. */
+/** The amount, in CNY, from which the board decides. */
 export const BOARD_FROM = 400_000;
 
 /** The stages by their codes; each belongs to one of the eight that all contracts have. */
@@ -35,17 +35,17 @@ export const TURNKEY_STAGES = [
 ] as const satisfies readonly StageInput[];
 export type TurnkeyStage = (typeof TURNKEY_STAGES)[number]['code'];
 
-/** The task that the move into delivery makes. */
+/** The task that the transition to delivery creates. */
 export const FACTORY_TEST = { code: 'factory_test', title: '出厂预验收', kind: 'acceptance', dueInDays: 30 } as const;
 
 interface Named {
   /** A custom field that must have a value before a contract is submitted. */
   readonly orderNo: Pick<DynamicField, 'id'>;
-  /** Who hears of what goes to the board. */
+  /** The channel that is notified when a contract goes to the board. */
   readonly channelId: string;
 }
 
-/** The moves from stage to stage. The last one is of earlier days and switched off. */
+/** The moves from stage to stage. The last one is outdated and disabled. */
 export const turnkeyTransitions = ({ orderNo, channelId }: Named) =>
   [
     {

@@ -3,7 +3,7 @@ import { DEMO_OWNER } from './cast.js';
 import { planeOf, type Desk } from './desk.js';
 import type { DemoFields } from './fields.js';
 
-/** Views for the team, one of each mode, and two that are somebody's alone. */
+/** Views for the team, one of each mode, and two personal ones. */
 const viewsFor = ({
   industry,
   creditLimit,

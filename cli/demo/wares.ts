@@ -12,7 +12,7 @@ export interface Ware {
   readonly rent: number;
 }
 
-/** What is sold and let. Prices are of the order that such machines have. */
+/** Machines for sale and lease, with realistic prices. */
 export const WARES: Some<Ware> = [
   {
     name: { zh: '光纤激光切割机', en: 'Fibre laser cutting machine', ja: 'ファイバーレーザー切断機' },
@@ -76,7 +76,7 @@ export const WARES: Some<Ware> = [
   },
 ];
 
-/** What customers make a living of, as the custom field names it. */
+/** The customers' industries, as labels of the custom field. */
 export const INDUSTRIES = [
   'Machinery',
   'Automotive',
@@ -150,8 +150,8 @@ export function customerIn(language: Language, random: Random): Customer {
 }
 
 /**
- * An amount of whole CNY in another currency, rounded as price lists are. Rates are fixed: the book is the same for
- * ever.
+ * An amount of whole CNY in another currency, rounded as price lists are. Rates are fixed, so that the demo data never
+ * changes.
  */
 export function inCurrency(cny: number, currencyCode: string): number {
   if (currencyCode === 'EUR') return Math.max(50, Math.round(cny / 7.8 / 50) * 50);

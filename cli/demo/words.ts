@@ -2,11 +2,11 @@ import type { Language } from './wares.js';
 
 type Some<T> = readonly [T, ...T[]];
 
-/** What fulfils a contract, in the order in which it is done. */
+/** The fulfillment tasks of a contract, in their order. */
 export const TASK_KINDS = ['delivery', 'installation', 'training', 'acceptance', 'return'] as const;
 export type TaskKind = (typeof TASK_KINDS)[number];
 
-/** What the demo's people say as they work, in the three languages in which its companies write. */
+/** Notes of the demo's members, in the three languages of its companies. */
 export interface Words {
   /** Notes of the moves from stage to stage, by transition. */
   readonly moves: Readonly<
@@ -27,7 +27,7 @@ export interface Words {
   readonly lock: string;
   readonly unlock: string;
   readonly tasks: Readonly<Record<TaskKind, string>>;
-  /** A note that somebody adds later. */
+  /** A note that is added later. */
   readonly counsel: Readonly<{ label: string; values: Some<string> }>;
   readonly reminded: Readonly<{ label: string; values: Some<string> }>;
 }
