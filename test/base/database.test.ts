@@ -83,7 +83,7 @@ describe('a database', () => {
       expect(isDatabaseError(error, 'read_only')).to.equal(true);
     });
 
-    it('shows a read one snapshot, whatever commits meanwhile', async () => {
+    it('gives a read one snapshot, even when other writes commit meanwhile', async () => {
       const database = await withTable((await fresh()).database);
       await add(database, 1, 'one');
       await database.read(NOBODY, async (tx) => {
@@ -120,7 +120,7 @@ describe('a database', () => {
       expect(await names(database)).to.deep.equal(['100']);
     });
 
-    it('lets exclusive work and writes take turns', async () => {
+    it('runs exclusive work and writes one after the other', async () => {
       const database = await withTable((await fresh()).database);
       const exclusive = (id: number) =>
         database.exclusive((connection) =>
@@ -187,7 +187,7 @@ describe('a database', () => {
         await database.close();
       });
 
-      it('says unreachable of whatever is asked on a connection that was cut, also by the query builder, and takes another one next', async () => {
+      it('reports unreachable for statements on a broken connection, also by the query builder, and opens another one next', async () => {
         const database = await withTable((await fresh()).database);
         const asks: readonly ((tx: Transaction) => PromiseLike<unknown>)[] = [
           (tx) => tx.all('SELECT 1'),

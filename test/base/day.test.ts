@@ -112,7 +112,7 @@ describe('civil days', () => {
     ).to.deep.equal([]);
   });
 
-  it('are added and told apart over the whole range', () => {
+  it('are added and compared over the whole range', () => {
     expect(addDays('2024-02-28', 2)).to.equal('2024-03-01');
     expect(addDays('0099-12-31', 1)).to.equal('0100-01-01');
     expect(daysBetween('2026-03-01', '2026-02-01')).to.equal(-28);

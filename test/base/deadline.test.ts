@@ -53,7 +53,7 @@ describe('a deadline', () => {
     }
   });
 
-  it('ends long work that takes turns', async () => {
+  it('ends long work that yields to the event loop', async () => {
     const { deadline, go } = leaving();
     const turn = yielding(deadline.signal);
     const work = (async () => {
@@ -115,7 +115,7 @@ describe('database work with a deadline', () => {
     });
 
     for (const way of ['read', 'write'] as const) {
-      it(`waits no longer for its turn to ${way}, which the next one has`, async () => {
+      it(`stops waiting in the queue to ${way}, and the next one proceeds`, async () => {
         const database = await withTable();
         let letGo: () => void = () => undefined;
         const held = new Promise<void>((resolve) => (letGo = resolve));

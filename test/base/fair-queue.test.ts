@@ -25,7 +25,7 @@ describe('fair turns', () => {
     expect(began).to.deep.equal(['g1', 'g2', 'm1', 'o1', 'g3', 'm2', 'g4']);
   });
 
-  it('are refused to who has too much waiting, and to nobody else', async () => {
+  it('are refused to a key with too many waiting tasks, and to no other', async () => {
     const take = createFairQueue({ waitingOfEach: 2 });
     const done = (name: string) => () => Promise.resolve(name);
     const [running, first, second, third, other] = [
@@ -41,7 +41,7 @@ describe('fair turns', () => {
     expect(await take('greedy', done('g5'))).to.equal('g5');
   });
 
-  it('leave room between two for whatever else there is to do', async () => {
+  it('yield to the event loop between two tasks', async () => {
     const take = createFairQueue();
     const seen: string[] = [];
     setImmediate(() => seen.push('something else'));

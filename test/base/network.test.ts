@@ -30,7 +30,7 @@ describe('the network of an address', () => {
     expect(networkOf('2001:db8:1:2::1')).not.to.equal(networkOf('2001:db8:1:3::1'));
   });
 
-  it('is whatever came where that is no address', () => {
+  it('is the given value when that is not an address', () => {
     for (const text of ['', 'unknown', '2001:db8', '1.2.3']) expect(networkOf(text)).to.equal(text);
   });
 });

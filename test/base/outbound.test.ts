@@ -222,7 +222,7 @@ describe('an outbound request', () => {
     expect([status, headers.get('x-answer'), body.toString()]).to.deep.equal([418, 'yes', 'short and stout']);
   });
 
-  it('asks for the name once and goes to what was checked, whatever the name means a moment later', async () => {
+  it('resolves the name once and connects to the checked address, even when the name resolves to another one a moment later', async () => {
     const port = await serve((_, response) => response.end('the one that was checked'));
     const answers = [['127.0.0.1'], ['169.254.169.254'], ['10.0.0.1']];
     const asked: string[] = [];
@@ -287,7 +287,7 @@ describe('an outbound request', () => {
     ).to.equal('TIMED_OUT');
   });
 
-  it('says that nobody answers for a closed port, a broken answer, one cut short and a name without an address', async () => {
+  it('reports no answer for a closed port, an invalid or truncated response, and a name without an address', async () => {
     const closed = await portOf(createTcpServer());
     servers.at(-1)?.close();
     const broken = await portOf(createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n')));
@@ -330,7 +330,7 @@ describe('an outbound request', () => {
     expect(await codeOf(here, { url: `https://hooks.example.test:${port}/` })).to.equal('UNREACHABLE');
   });
 
-  it('asks for no certificate to be believed, whatever the environment says', async () => {
+  it('verifies certificates, whatever the environment variables say', async () => {
     const port = await portOf(
       createTlsServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, (_, response) => response.end('private talk')),
     );
@@ -346,7 +346,7 @@ describe('an outbound request', () => {
     }
   });
 
-  it('tells in its message nothing of the network inside', async () => {
+  it('has no detail of the internal network in its message', async () => {
     const error = await outbound({ allowPrivate: [], resolve: () => Promise.resolve(['10.20.30.40']) })
       .request({ url: 'https://hooks.example.test/' })
       .catch((caught: unknown) => caught);

@@ -49,7 +49,7 @@ describe('sealed columns', () => {
     const names = (n: number, prefix = 's') =>
       Array.from({ length: n }, (_, i) => `${prefix}${String(i).padStart(4, '0')}`);
 
-    it('are sealed anew in batches, whatever their number, and open with the new key alone', async () => {
+    it('are resealed in batches, whatever their number, and open with the new key only', async () => {
       await put(old, null, names(450));
       const told: number[] = [];
       expect(await reseal(all(), COLUMN, { keyRing: both, onProgress: (rows) => told.push(rows) })).to.deep.equal({
@@ -105,7 +105,7 @@ describe('sealed columns', () => {
       expect(await reseal(all(), COLUMN, { keyRing: both })).to.deep.equal({ resealed: 1, unreadable: 1 });
     });
 
-    it('that were left half done are gone on with', async () => {
+    it('that were interrupted are continued', async () => {
       await put(old, null, names(300));
       const stop = reseal(all(), COLUMN, {
         keyRing: both,

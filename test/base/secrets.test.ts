@@ -53,7 +53,7 @@ describe('a key ring', () => {
     expect(parseKeyRing(NEW).derive('a purpose')).not.to.deep.equal(bytes);
   });
 
-  it('tells another context, an altered text, an unknown key and no sealed text apart', () => {
+  it('distinguishes another context, an altered text, an unknown key and a text that is not sealed', () => {
     const ring = parseKeyRing(NEW);
     const sealed = ring.seal('secret', CONTEXT);
     const [version, id, nonce, body = ''] = sealed.split('.');

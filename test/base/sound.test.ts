@@ -20,7 +20,7 @@ describe('the sound part of a refused body', () => {
     expect({}.toString).to.be.a('function');
   });
 
-  it('is not told where too much is wrong, nor of what is no object', () => {
+  it('is not reported when there are too many errors, nor for a value that is not an object', () => {
     expect(soundPart({ a: 1 }, issues(...Array.from({ length: MAX_ISSUES }, (_, i) => `f${i}`)))).to.equal(undefined);
     expect(soundPart('text', issues('')) ?? soundPart(undefined, [])).to.equal(undefined);
   });

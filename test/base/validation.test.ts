@@ -96,7 +96,7 @@ describe('validation', () => {
     expect(asName('می\u200cخواهم 👩\u200d🔧')).to.equal('می\u200cخواهم 👩\u200d🔧');
   });
 
-  it("brings an address into its form, and takes none that lower case or NFC would make another's, or with what nobody sees", () => {
+  it('normalises an address, and refuses one that lower case or NFC would turn into another, or that has invisible characters', () => {
     expect(addressIn(' J.Müller@Example.COM ')).to.equal('j.müller@example.com');
     expect(addressIn('u\u0308@a.test')).to.equal('ü@a.test');
     for (const email of ['\u212Aate@a.test', 'a@\u212Aa.test', '\u0130@a.test', 'a\u037E@a.test', '\u1FEFa@a.test']) {

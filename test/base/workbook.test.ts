@@ -53,13 +53,13 @@ describe('a workbook', () => {
     expect((await readWorkbook(bytes, null, 'tenant')).date1904).to.equal(true);
   });
 
-  it('is read sheet by sheet, by name, and one that is not there is told with those that are', async () => {
+  it('is read sheet by sheet, by name, and the error for a missing sheet lists the existing ones', async () => {
     const bytes = await aWorkbook([['a']]);
     expect(await cells(bytes, 'Sheet1')).to.deep.equal([['a']]);
     expect(await reasonOf(bytes, 'Tabelle2')).to.equal('it has no sheet of that name; its sheets are: Sheet1');
   });
 
-  it('is not unpacked when it would be too much, and no lie about its size makes it so', async () => {
+  it('is not unpacked beyond the limit, even when it declares a false size', async () => {
     const bomb = altered(await aWorkbook([['a']]), () => ({
       'xl/worksheets/sheet2.xml': ' '.repeat(101 * 1024 * 1024),
     }));

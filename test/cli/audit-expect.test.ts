@@ -191,7 +191,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       ]);
     });
 
-    it('find a removed event where the head stands, and tell the rest of the chain all the same', async () => {
+    it('find a removed event at the position of the head, and check the rest of the chain', async () => {
       const kept = (await cli('head', '--json')).stdout;
       await goOn();
       await database('tenant', (tx) =>

@@ -173,7 +173,7 @@ describe('duebook audit', () => {
     }
   });
 
-  it("exports into a file of one's own, narrowed by time, and the audit tells of it", async () => {
+  it('exports into a private file, filtered by time, and records it in the audit', async () => {
     const { inProcess, folder, platform } = await acme();
     const out = join(folder, 'audit.jsonl');
     expect((await inProcess(['audit', 'export', '--to', '2020-01-01', '--out', out])).stderr).to.equal('0 events.\n');

@@ -95,7 +95,7 @@ describe('duebook bootstrap', () => {
     ).to.have.property('password');
   });
 
-  it('gives an enterprise plan unless told otherwise, to an owner who can sign in', async () => {
+  it('gives an enterprise plan by default, and an owner who can sign in', async () => {
     const { cli, dataDir } = await install();
     await cli([...acme], { input: 'a good long password' });
     const server = await startProcess([program('server/main.ts')], {
@@ -168,7 +168,7 @@ describe('duebook bootstrap', () => {
     expect(common.code).to.equal(1);
   });
 
-  it('does not touch an organisation of that name in which the owner is nobody', async () => {
+  it('does not change an existing organisation of which the owner is not a member', async () => {
     const { inProcess } = await install();
     await inProcess(acme);
     const other = await inProcess([

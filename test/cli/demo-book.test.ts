@@ -15,7 +15,7 @@ const received = ({ input, later }: DemoLine): number => (later.at(-1) ?? input)
 const isOverdue = (line: DemoLine, on: string): boolean =>
   line.input.dueDate < on && received(line) < line.input.amount;
 
-describe('the demo book', () => {
+describe('the demo data', () => {
   const book = demoBook(today);
   const lines = linesOf(book);
 
@@ -86,7 +86,7 @@ describe('the demo book', () => {
     for (const { tasks: own } of book) expect(new Set(own.map(({ input }) => input.code)).size).to.equal(own.length);
   });
 
-  it('has contracts that went their way step by step, in the hands of several people, none of whom approves his own; a refused move and a lock', () => {
+  it('has contracts that went through the stages by several members, none of whom approves their own; a refused move and a lock', () => {
     const travelled = book.filter(({ input, acts }) => input.workflowStage === 'draft' && acts.length >= 3);
     expect(travelled.length).to.be.above(30);
     for (const { acts, owner } of travelled) {
@@ -126,7 +126,7 @@ describe('the demo book', () => {
     }
   });
 
-  it('has a contract whose tasks nobody has seen to in time, whatever the day', () => {
+  it('has a contract with overdue tasks, whatever the day', () => {
     for (const day of [today, '2026-01-01', '2026-05-31', '2028-02-29', '2028-03-01']) {
       const lapsed = demoBook(day).filter(
         ({ tasks }) =>
@@ -185,7 +185,7 @@ describe('the demo book', () => {
         );
   });
 
-  it('looks like a business, whatever the day: money comes in each month, and never less than goes back', () => {
+  it('has receipts in each month, never less than refunds, whatever the day', () => {
     for (const day of [today, '2026-01-01', '2026-01-02', '2026-05-31', '2028-02-29', '2028-03-01']) {
       const months = new Map<string, number>();
       for (const { input, lines: plan } of demoBook(day))
@@ -243,7 +243,7 @@ describe('the demo book', () => {
     );
   });
 
-  it('has told the future nothing: no receipt, invoice or signature is later than today', () => {
+  it('has no receipt, invoice or signature later than today', () => {
     for (const { input, lines: plan, acts } of book) {
       expect((input.signDate ?? '') < today && input.startDate <= input.endDate, input.contractNo).to.equal(true);
       for (const { on } of acts) expect((on ?? '') < today, input.contractNo).to.equal(true);

@@ -13,7 +13,7 @@ describe('the demo', function () {
   this.timeout(120_000);
   const install = installations();
 
-  it('shows every feature of the contract book', async () => {
+  it('shows every feature', async () => {
     const { start } = await install();
     const running = start(['demo', '--json'], { env: { PORT: '0' } });
     const { url, signIn } = JSON.parse(await running.printed('\n}\n')) as {

@@ -117,7 +117,7 @@ describe('duebook demo', function () {
   });
   const clock = fakeClock('2026-03-15T08:00:00.000Z');
 
-  it('makes the same book in every installation, with all its people, and finds it the next time', async () => {
+  it('creates the same data in every installation, with all its members, and finds it the next time', async () => {
     const [one, other] = [await install(), await install()];
     const first = await one.inProcess(['demo', '--no-serve', '--json'], { clock });
     expect(first.stderr).to.equal('');
@@ -164,7 +164,7 @@ describe('duebook demo', function () {
     expect((await today.inProcess(['demo', '--no-serve'])).stdout).to.contain(signIn.password);
   });
 
-  it('goes on where it was killed, and ends with the very same book', async () => {
+  it('continues where it was killed, and ends with the same data', async () => {
     // Its process lives on the real day, as the demo of today does.
     const killed = await install();
     // Among what is configured before there are contracts: the moves of the demo's own lifecycle come after those of

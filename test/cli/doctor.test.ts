@@ -186,7 +186,7 @@ describe('duebook doctor', () => {
     expect(found[0]?.fix).to.equal('run "duebook migrate"');
   });
 
-  it('names secret keys that are gone', async () => {
+  it('names missing secret keys', async () => {
     const installation = await install();
     await installation.inProcess(bootstrap);
     rmSync(join(installation.dataDir, 'secret-keys'));
@@ -315,7 +315,7 @@ describe('duebook doctor', () => {
       expect(everything).not.to.contain('other-password');
     });
 
-    it('does not tell a password to a server without TLS', async () => {
+    it('does not send a password to a server without TLS', async () => {
       const { status, fix } = await mailOf((await mailServer({ account })).url.replace('/?requireTLS=false', ''));
       expect(status).to.equal('fail');
       expect(fix).to.contain('TLS').and.contain('SMTP_URL');

@@ -127,7 +127,7 @@ describe('duebook export', () => {
     expect(existsSync(missing)).to.equal(false);
   });
 
-  it('tells what is not there, and what it does not understand', async () => {
+  it('reports what is missing, and arguments that it does not understand', async () => {
     const { inProcess } = await acme();
     for (const [args, code, said] of [
       [['--tenant', 'nowhere'], 1, 'there is no organisation nowhere'],

@@ -125,7 +125,7 @@ describe('a bad configuration', () => {
     });
   }
 
-  it('is told in JSON where JSON is asked for, by the real process too', async () => {
+  it('is printed as JSON with --json, also by the real process', async () => {
     const { cli } = await install();
     const { code, stdout, stderr } = await cli(['config', '--json'], { env });
     const { error } = JSON.parse(stderr) as { error: { code: string; message: string; faults: { name: string }[] } };

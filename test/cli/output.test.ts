@@ -157,7 +157,7 @@ describe('what the command line prints', () => {
     ).to.equal(0);
   });
 
-  it('an error says a nasty argument without obeying it', async () => {
+  it('an error escapes control characters of an argument', async () => {
     const { cli } = await install();
     await cli(['migrate']);
     const { code, stderr } = await cli(['tenants', 'show', 'a\u001b[2J\u202eb']);

@@ -78,7 +78,7 @@ describe('duebook tenants', () => {
     expect((await inProcess(['tenants', 'set-plan', 'acme', 'gold'])).code).to.equal(2);
   });
 
-  it('suspends one, which lets nobody in, and resumes it', async () => {
+  it('suspends one, whose members cannot sign in then, and resumes it', async () => {
     const { inProcess, signIn, dataDir } = await acme();
     const { refreshToken } = (await signIn()) as { refreshToken: string };
     const refresh = () =>
@@ -95,7 +95,7 @@ describe('duebook tenants', () => {
     expect(await signIn()).to.have.property('accessToken');
   });
 
-  it('tells the audit of each change once, and of none that changes nothing', async () => {
+  it('records each change once in the audit, and none that changes nothing', async () => {
     const { inProcess, dataDir } = await acme();
     for (const args of [
       ['suspend', 'acme'],

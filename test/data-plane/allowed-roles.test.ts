@@ -69,7 +69,7 @@ describe('who may move a contract', () => {
       expect((await change({ review: 'approve' })).workflowAllowedRoles).to.deep.equal(['legal']);
     });
 
-    it('is sent back as it is by anybody, in whatever order, and nothing has changed', async () => {
+    it('may be sent back unchanged by every caller, in any order, without a change', async () => {
       const test = makePlane();
       const { id } = await contractAt(test, 'signed', { workflowAllowedRoles: ['legal', 'sales'] });
       for (const workflowAllowedRoles of [
@@ -84,7 +84,7 @@ describe('who may move a contract', () => {
       }
     });
 
-    it('is a core field: a locked contract keeps it, whoever asks', async () => {
+    it('is a core field: a locked contract keeps it, whoever the caller', async () => {
       const test = makePlane();
       const { id } = await contractAt(test, 'signed', { workflowAllowedRoles: ['legal'] });
       for (const control of ['none', 'admin'] as const) {

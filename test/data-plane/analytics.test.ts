@@ -20,7 +20,7 @@ const ALL = { subjectId: null, displayCurrency: 'CNY' };
 
 describe('analytics', () => {
   forEachPlane((name, makePlane) => {
-    it('of an empty book are nothing, and of no ratio', async () => {
+    it('of a tenant without contracts are zero, and ratios are null', async () => {
       const { plane } = makePlane();
       const summary = await plane.getAnalyticsSummary(ALL);
       expect(summary).to.include({
@@ -309,7 +309,7 @@ describe('analytics', () => {
       }
     });
 
-    it('equal what the lists add up to, in any zone on any day, whoever asks', async function () {
+    it('equal the sums of the lists, in any time zone on any day, for any caller', async function () {
       this.timeout(120_000);
       await fc.assert(
         fc.asyncProperty(

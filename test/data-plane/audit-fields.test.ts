@@ -215,7 +215,7 @@ describe('what the list of the audit shows of contract data', () => {
       expect(change).to.deep.include({ before: { [b.id]: 'goes', [d.id]: 'moves' }, after: { [d.id]: 'moved' } });
     });
 
-    it('is in the currency of the time, and where an event does not tell it in that of its own record', async () => {
+    it('is in the currency at that time, and where the event does not have it, in that of the record', async () => {
       const test = makePlane();
       const {
         id,

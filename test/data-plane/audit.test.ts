@@ -242,7 +242,7 @@ describe('an audit that was tampered with', () => {
         expect((await found(test)).map(({ kind }) => kind)).to.deep.equal(['head_altered']);
       });
 
-      it("shows that the head was taken away, and that another tenant's was put in its place", async () => {
+      it("detects a removed head, and one replaced by another tenant's", async () => {
         const [test, other] = [await withEvents(makePlane, 1), await withEvents(makePlane, 1)];
         const seal = (await rows(other, 'SELECT seal FROM audit_heads WHERE tenant_id = ?'))[0]?.['seal'] ?? null;
         await write(test, 'UPDATE audit_heads SET seal = ? WHERE tenant_id = ?', [seal, test.call.tenantId]);

@@ -101,7 +101,7 @@ describe('a bank transfer that other lines name', () => {
     };
 
     for (const [way, come] of Object.entries(WAYS)) {
-      it(`is told of by ${way}, with the lines; and not where it is the first`, async () => {
+      it(`is reported by ${way}, with the lines; and not where it is the first`, async () => {
         expect(reused(await come(await given()))).to.deep.equal([]);
         const test = await given();
         const {
@@ -111,7 +111,7 @@ describe('a bank transfer that other lines name', () => {
       });
     }
 
-    it('is told of by a contract that comes back from the trash, if others have come to name it meanwhile', async () => {
+    it('is reported by a contract that is restored from the trash, if other lines name it meanwhile', async () => {
       const { plane } = makePlane();
       const gone = await plane.createContract(
         aContract({ payments: [paid('T-1', { period: 'A' }), paid('T-1', { period: 'B' })] }),
@@ -130,7 +130,7 @@ describe('a bank transfer that other lines name', () => {
       expect(reused((await plane.restoreContract({ contractId: gone.id })).warnings)).to.deep.equal([[other?.id]]);
     });
 
-    it('is told of by every row of an import that names it, and in a preview with no line that is not there', async () => {
+    it('is reported by every row of an import that names it, and in a preview without lines that do not exist', async () => {
       const { plane } = makePlane();
       const sheet = aSheet([sheetRow('T-1'), sheetRow('T-2'), sheetRow('T-1'), sheetRow('T-3')]);
       const {
@@ -148,7 +148,7 @@ describe('a bank transfer that other lines name', () => {
       expect(told(report)).to.deep.equal([[2, [await lineOf(2)]], [3], [4, [await lineOf(0)]], [5, [there?.id]]]);
     });
 
-    it('is told of by the row of its line, where a contract has several', async () => {
+    it('is reported by the row of its line, where a contract has several', async () => {
       const { plane } = makePlane();
       await plane.createContract(aContract({ payments: [paid('T-1')] }));
       const first = sheetRow('T-9');
@@ -162,7 +162,7 @@ describe('a bank transfer that other lines name', () => {
       ]);
     });
 
-    it('is not told of where the caller may not see the other lines', async () => {
+    it('is not reported where the caller may not see the other lines', async () => {
       const test = makePlane();
       await test.plane.createContract(aContract({ payments: [paid('T-1')] }));
       const mine = aContract({ payments: [paid('T-1')] });

@@ -32,7 +32,7 @@ async function aLifecycle(t: TestPlane) {
 
 describe('a notification channel that is being removed', () => {
   forEachPlane((_name, makePlane) => {
-    it('is not closed while transitions tell it, also disabled ones and copies, each named once', async () => {
+    it('is not closed while transitions notify it, also disabled ones and copies, each named once', async () => {
       const t = makePlane();
       const channelId = newId();
       const { templateId, tell, change } = await aLifecycle(t);
@@ -46,7 +46,7 @@ describe('a notification channel that is being removed', () => {
       expect(copy.transitions.some(({ effects }) => effects.notifyChannelId === channelId)).to.equal(true);
     });
 
-    it('is told by no transition while it is closed, neither a new one nor one that is changed; others are', async () => {
+    it('cannot be set on a new or changed transition while it is closed; other channels can', async () => {
       const t = makePlane();
       const [channelId, other] = [newId(), newId()];
       const { tell, change } = await aLifecycle(t);
@@ -62,7 +62,7 @@ describe('a notification channel that is being removed', () => {
       ).to.equal(channelId);
     });
 
-    it('is open again when its removal is taken back, and after ten minutes, when nobody says what came of it', async () => {
+    it('is open again when its removal is cancelled, and after ten minutes without an outcome', async () => {
       const t = makePlane();
       const [channelId, first, second] = [newId(), newId(), newId()];
       const { tell } = await aLifecycle(t);
@@ -78,14 +78,14 @@ describe('a notification channel that is being removed', () => {
       await tell(other, 'start');
     });
 
-    it('that has no id that could be one is told by nothing', async () => {
+    it('with an invalid id is notified by no transition', async () => {
       expect(await close(makePlane(), 'nothing')).to.deep.equal({ transitionCodes: [] });
     });
   });
 
   forEachPlane(
     (_name, makePlane) => {
-      it('is closed before or after what comes to tell it at the same time, and not meanwhile', async () => {
+      it('is closed before or after a concurrent transition that notifies it, never in between', async () => {
         const t = makePlane();
         const { tell, change } = await aLifecycle(t);
         const { id } = await tell(newId(), 'start');

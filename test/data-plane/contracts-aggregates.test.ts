@@ -69,7 +69,7 @@ function rebuilt({ currencyCode: currency, payments, totalAmount }: ContractDeta
 
 describe('what a contract keeps of its lines', () => {
   forEachPlane((name, makePlane) => {
-    it('equals what its lines say, after whatever sequence of changes', async function () {
+    it('equals the sum of its lines, after any sequence of changes', async function () {
       this.timeout(120_000);
       await fc.assert(
         fc.asyncProperty(fc.array(line, { maxLength: 3 }), fc.array(step, { maxLength: 12 }), async (lines, steps) => {

@@ -152,7 +152,7 @@ describe('many contracts at once', () => {
     });
 
     if (name === 'sqlite') {
-      it('others get their turn meanwhile', async () => {
+      it('other requests are served meanwhile', async () => {
         const t = makePlane();
         const ids = (await several(t, 300)).map(({ id }) => id);
         let turns = 0;

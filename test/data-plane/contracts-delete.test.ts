@@ -5,7 +5,7 @@ import { aContract, aLine } from '../support/samples.js';
 
 describe('deleting a contract', () => {
   forEachPlane((_name, makePlane) => {
-    it('it is gone from every operation, and so are its lines', async () => {
+    it('it is not found by any operation, and neither are its lines', async () => {
       const { plane } = makePlane();
       const made = await plane.createContract(
         aContract({ remark: 'findable text', payments: [aLine({ receivedAmount: 10 })] }),
@@ -25,7 +25,7 @@ describe('deleting a contract', () => {
       expect((await plane.listPayments({ tab: 'all' })).total).to.equal(0);
     });
 
-    it('its receipts stay, and one audit row tells of it', async () => {
+    it('its receipts stay, and one audit row records it', async () => {
       const { plane, database, call } = makePlane();
       const made = await plane.createContract(aContract({ payments: [aLine({ receivedAmount: 10 }), aLine()] }));
       await plane.deleteContract({ contractId: made.id });

@@ -112,7 +112,7 @@ describe('an export of contracts', () => {
           });
         });
 
-        it("within the caller's scopes, whatever he asks for", async () => {
+        it("within the caller's scopes, whatever they ask for", async () => {
           const ids = book.map(({ id }) => id);
           for (const filter of [{}, { ids }, { sort: 'contractNo' as const }]) {
             for (const scope of [
@@ -140,7 +140,7 @@ describe('an export of contracts', () => {
         });
       });
 
-      it('masks account numbers for whoever may not see them', async () => {
+      it('masks account numbers for callers who may not see them', async () => {
         const t = makePlane();
         await t.plane.createContract(
           aContract({
@@ -225,7 +225,7 @@ describe('an export of contracts', () => {
         }
       });
 
-      it('has each contract once, whatever happens to it meanwhile', async () => {
+      it('has each contract once, even when it changes meanwhile', async () => {
         for (const asked of [tooMany, (plane: Plane) => plane]) {
           for (const filter of [{}, { sort: 'createdAt', order: 'asc' }] as const) {
             const t = makePlane();

@@ -22,7 +22,7 @@ describe('the history of a contract', () => {
         return entry;
       };
 
-      it('tells who changed what when, in the names and units of the API', async () => {
+      it('lists who changed what and when, in the names and units of the API', async () => {
         const t = makePlane({ controls: { draft: 'approve' } });
         const owner = newId();
         const made = await t.plane.createContract(
@@ -75,7 +75,7 @@ describe('the history of a contract', () => {
         ).to.deep.equal([]);
       });
 
-      it('tells of lines, receipts, terms, notes, invoices and tasks, each under the name that it has', async () => {
+      it('lists changes of lines, receipts, terms, notes, invoices and tasks, each under its name', async () => {
         const t = makePlane();
         const made = await t.plane.createContract(
           aContract({

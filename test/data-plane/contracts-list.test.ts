@@ -194,7 +194,7 @@ describe('the contract list', () => {
       }
     });
 
-    it('equals filtering, sorting and paging by hand, over random books', async function () {
+    it('equals a naive filter, sort and paging, over random contracts', async function () {
       this.timeout(120_000);
       await fc.assert(
         fc.asyncProperty(

@@ -130,7 +130,7 @@ describe('the plan of a contract, sent as it should be', () => {
         expect([planned.version, planned.payments.length, planned.receivedAmount]).to.deep.equal([2, 3, 100]);
       });
 
-      it('a new contract asks for the same rights, whoever enters it', async () => {
+      it('a new contract requires the same rights of every caller', async () => {
         const t = makePlane();
         const plane = t.as({ rights: { ...t.call.rights, paymentEntry: false, invoice: false } });
         expect(

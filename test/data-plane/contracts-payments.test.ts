@@ -107,7 +107,7 @@ describe('the plan of a contract, sent as it should be', () => {
     });
 
     describe('a period that comes twice', () => {
-      it('is told apart by due date', async () => {
+      it('is distinguished by due date', async () => {
         const t = makePlane();
         const made = await enter(t, [
           aLine({ period: 'rent', dueDate: '2026-04-01', amount: 1 }),

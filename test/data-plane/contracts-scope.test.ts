@@ -21,7 +21,7 @@ async function expectUnseen(plane: BoundPlane<Operations>, contractId: string): 
 
 describe('whose contracts a caller sees', () => {
   forEachPlane((_name, makePlane) => {
-    it('those of his tenant only', async () => {
+    it('those of their tenant only', async () => {
       const mine = makePlane();
       const input = aContract({ remark: 'hidden treasure' });
       const contract = await mine.plane.createContract(input);
@@ -31,7 +31,7 @@ describe('whose contracts a caller sees', () => {
       expect(await mine.plane.getContract({ contractId: contract.id })).to.deep.equal(contract);
     });
 
-    it('those of his subject companies; an empty list is none', async () => {
+    it('those of their subject companies; an empty list is none', async () => {
       const t = makePlane();
       const [north, south] = [newId(), newId()];
       const contract = await t.plane.createContract(aContract({ subjectId: north, remark: 'hidden treasure' }));
@@ -45,7 +45,7 @@ describe('whose contracts a caller sees', () => {
       expect((await t.as({ subjectScope: [north] }).getContract({ contractId: contract.id })).id).to.equal(contract.id);
     });
 
-    it('under an owner scope, those of which he is owner or superior', async () => {
+    it('under an owner scope, those of which they are owner or superior', async () => {
       const t = makePlane();
       const [seller, boss, other] = [newId(), newId(), newId()];
       const contract = await t.plane.createContract(

@@ -197,7 +197,7 @@ describe('changing a contract', () => {
       expect((await update(t, set, { totalAmount: null })).totalAmount).to.equal(40);
     });
 
-    it('the end cannot come to lie before the beginning, whichever of the two moves', async () => {
+    it('the end cannot be before the start, whichever of the two changes', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract({ startDate: '2026-02-01', endDate: '2026-03-01' }));
       for (const changes of [{ startDate: '2026-03-02' }, { endDate: '2026-01-31' }]) {
@@ -226,7 +226,7 @@ describe('changing a contract', () => {
       expect((await update(t, second, { contractNo: 'ht-two' })).contractNo).to.equal('ht-two');
     });
 
-    it('of two that take one number at the same time, one is told who was first', async () => {
+    it('of two that take one number at the same time, one is refused and named the other', async () => {
       const t = makePlane();
       const made = await Promise.all([t.plane.createContract(aContract()), t.plane.createContract(aContract())]);
       const outcomes = await Promise.allSettled(made.map((contract) => update(t, contract, { contractNo: 'WANTED' })));

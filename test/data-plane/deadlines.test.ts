@@ -191,7 +191,7 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
       expect(await changes()).to.equal(0);
     });
 
-    it('has a write under a key go on to its end once it is begun: whoever asks again finds the answer', async () => {
+    it('finishes a write under a key once it has begun: a repeated request finds the answer', async () => {
       const going = new AbortController();
       const keyed = { ...call, idempotency: IDEMPOTENCY };
       const asked = plane.invoke('change', { call: keyed, signal: going.signal }, {}).then(
@@ -207,7 +207,7 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
       expect([await changes(), gate.ended]).to.deep.equal([1, 0]);
     });
 
-    it('begins nothing for a caller who has gone', async () => {
+    it('starts nothing for a caller who disconnected', async () => {
       for (const name of ['look', 'change', 'lookAndChange'] as const)
         expect(await failureOf(plane.invoke(name, { call, signal: AbortSignal.abort() }, {})), name).to.have.property(
           'code',

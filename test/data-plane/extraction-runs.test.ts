@@ -53,7 +53,7 @@ describe('runs of extraction', () => {
           });
       });
 
-      it('a run is for a contract in scope, and then seen by whoever sees that', async () => {
+      it('a run is for a contract in scope, and visible to everyone who sees that contract', async () => {
         const t = makePlane();
         const contract = await t.plane.createContract(aContract());
         for (const contractId of [newId(), 'no-id'])
@@ -83,7 +83,7 @@ describe('runs of extraction', () => {
         expect(await failureOf(t.plane.getExtraction({ runId: run.id }))).to.deep.equal(NOT_FOUND);
       });
 
-      it("a run for no contract is its maker's, and that of administrators who see the whole book", async () => {
+      it('a run for no contract is visible to its creator and to administrators with unrestricted scope', async () => {
         const t = makePlane();
         const run = await t.plane.extractContract({ text: EN_SALE.text });
         const other = { actor: { ...t.call.actor, id: newId() } };
@@ -137,7 +137,7 @@ describe('runs of extraction', () => {
         expect(JSON.stringify(runs)).not.to.contain('xylophonist');
       });
 
-      it('runs that nobody applied go after ninety days, a few with each new one', async () => {
+      it('runs that were not applied are deleted after ninety days, a few with each new one', async () => {
         const t = makePlane();
         const old = await t.plane.extractContract({ text: 'Contract No.: A-1' });
         await t.plane.reviewExtraction({ runId: old.id, fields: [{ fieldKey: 'contractNo', status: 'accepted' }] });

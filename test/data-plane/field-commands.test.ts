@@ -76,7 +76,7 @@ describe('commands about custom fields', () => {
       expect(await t.plane.listFields({})).to.deep.equal([field]);
     });
 
-    it('codes come from names, are told apart by numbers, and are never used again', async () => {
+    it('codes come from names, are made unique by numbers, and are never reused', async () => {
       const t = makePlane();
       const codeOf = async (name: string) => (await aField(t, { name })).code;
       expect(await codeOf('Gate No. 4')).to.equal('gate_no_4');
@@ -145,7 +145,7 @@ describe('commands about custom fields', () => {
       expect(await t.plane.listFields({})).to.deep.equal([]);
     });
 
-    it('what does not exist is told by its field', async () => {
+    it('a missing record is reported with its field', async () => {
       const t = makePlane();
       const nowhere = newId();
       const unknown = (field: string, value: string) => ({ code: 'REFERENCE_INVALID', details: { field, value } });
@@ -207,7 +207,7 @@ describe('commands about custom fields', () => {
         if (outcome.status === 'rejected') expect(outcome.reason).to.have.property('code', 'DUPLICATE_CODE');
     });
 
-    it('places count from one in each section, whatever moves', async () => {
+    it('positions count from one in each section, after every move', async () => {
       const t = makePlane();
       const [a, b, c] = [
         await aField(t, { name: 'a' }),

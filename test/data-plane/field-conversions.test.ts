@@ -73,7 +73,7 @@ describe("changing a custom field's type", () => {
         expect(result?.samples.map(({ contractId, value }) => [contractId, value])).to.deep.equal([[mine, 'word']]);
       });
 
-      it('tells a caller who does not see the field no counts, and loses nothing for him', async () => {
+      it('returns no counts to a caller who does not see the field, and loses nothing', async () => {
         const t = makePlane();
         const field = await aField(t, { visibleRoles: ['manager'] });
         const ids = await book(t, field.id, ['5', '1,200']);
@@ -141,7 +141,7 @@ describe("changing a custom field's type", () => {
         expect(await valuesOf(t, ids, field.id)).to.deep.equal(['5', 'word', '2026-03-01']);
       });
 
-      it('clears what is lost when it is told to, and brings it back with the type', async () => {
+      it('clears lost values when requested, and restores them with the type', async () => {
         const t = makePlane();
         const field = await aField(t);
         const ids = await book(t, field.id, ['5,000', 'word', null]);
@@ -155,7 +155,7 @@ describe("changing a custom field's type", () => {
         expect(await valuesOf(t, ids, field.id)).to.deep.equal(['5,000', 'word', undefined]);
       });
 
-      it('what somebody has touched since is his, and is converted', async () => {
+      it('a value that was changed since is kept, and is converted', async () => {
         const t = makePlane();
         const field = await aField(t);
         const [kept, changed, filled, emptied] = await book(t, field.id, ['1,000', '2,000', 'word', '3,000']);
@@ -174,7 +174,7 @@ describe("changing a custom field's type", () => {
         ]);
       });
 
-      it('after thirty days the former values are gone', async () => {
+      it('after thirty days the former values are deleted', async () => {
         const t = makePlane();
         const field = await aField(t);
         const ids = await book(t, field.id, ['1,000', 'word']);
@@ -256,7 +256,7 @@ describe("changing a custom field's type", () => {
         expect(await valuesOf(t, ids, field.id)).to.deep.equal([5.25, 6]);
       });
 
-      it('there and back is as it was, whatever the types on the way', async () => {
+      it('converting back restores the values, whatever the types in between', async () => {
         const t = makePlane();
         const texts = fc.array(
           fc.oneof(
@@ -330,7 +330,7 @@ describe("changing a custom field's type", () => {
       });
 
       if (name !== 'remote')
-        it('two thousand contracts are converted in one piece, and others get their turn meanwhile', async () => {
+        it('two thousand contracts are converted in one piece, and other requests are served meanwhile', async () => {
           const t = makePlane();
           const field = await aField(t);
           await book(t, field.id, ['0']);

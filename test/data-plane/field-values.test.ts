@@ -97,7 +97,7 @@ describe('custom values of contracts', () => {
         expect((await t.plane.listContracts({})).total).to.equal(0);
       });
 
-      it('members and files must be there, and what is kept may be sent back when they have gone', async () => {
+      it('members and files must exist, and a stored value may be sent back after they were removed', async () => {
         const t = makePlane();
         const [user, file] = [await aField(t, { type: 'user' }), await aField(t, { type: 'file' })];
         const leaver = { id: newId(), name: 'L', email: 'l@example.test', active: true };
@@ -159,7 +159,7 @@ describe('custom values of contracts', () => {
         });
       });
 
-      it('a role that sees a field and may not write it is told so, unless it sends what is there', async () => {
+      it('a role that sees a field and may not write it is refused, unless it sends the present value', async () => {
         const t = withRole('finance');
         const [free, fixed] = [await aField(t), await aField(t, { editableRoles: ['finance'], defaultValue: 'begin' })];
         const sales = t.as(role('sales'));

@@ -10,7 +10,7 @@ const IDS = { subjectId: HARBOUR.id, ownerId: MING.id };
 describe('an import', () => {
   forEachPlane(
     (_name, makePlane) => {
-      it('enters the good rows, and tells of each bad one which field is wrong and what it held', async () => {
+      it('enters the valid rows, and reports the field and value of each invalid one', async () => {
         const book = makePlane();
         const good = cellsOf({
           unitPrice: '1,234.50',
@@ -207,7 +207,7 @@ describe('an import', () => {
         expect((await book.plane.getContract({ contractId: there.id })).projectName).to.equal('Before');
       });
 
-      it('forgets in books and trail what it undid, when one of many fails after it was begun', async () => {
+      it('rolls back figures and trail too, when one of many fails after it was begun', async () => {
         const book = makePlane();
         await book.plane.createContract(
           aContract({ ...IDS, contractNo: 'TAKEN', payments: [aLine({ invoiceNo: 'F-1', invoiceAmount: 10 })] }),

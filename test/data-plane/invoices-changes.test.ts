@@ -259,7 +259,7 @@ describe('invoice records', () => {
       ).to.include({ contractVersion: 3 });
     });
 
-    it("are nobody's outside the contract's scope, and in the trail of their contract", async () => {
+    it("are not found outside the contract's scope, and are in the trail of their contract", async () => {
       const t = makePlane();
       const b = await invoicedContract(t);
       const { id } = await b.post();

@@ -29,7 +29,7 @@ async function book(t: TestPlane, line: Partial<PaymentLineInput> = {}, changes:
   };
 }
 
-describe('the invoice that a line tells of', () => {
+describe('the invoice data of a line', () => {
   forEachPlane((_name, makePlane) => {
     it('is one issued record once it has a number, and is counted once', async () => {
       const b = await book(makePlane(), {}, { invoicePoints: 13 });
@@ -61,7 +61,7 @@ describe('the invoice that a line tells of', () => {
       expect(await b.detail()).to.include({ invoicedAmount: 500, uninvoicedAmount: 500 });
     });
 
-    it('follows what is told: amount, date, another number; the same again changes nothing', async () => {
+    it('follows changes of amount, date and number; the same again changes nothing', async () => {
       const b = await book(makePlane());
       await b.tell({ invoiceNo: 'L-1', invoiceAmount: 400 });
       const [first] = (await b.detail()).invoices;

@@ -150,7 +150,7 @@ describe('lifecycle templates', () => {
       expect(contract).to.include({ lifecycleStageCode: 'legal_check', workflow: 'review' });
     });
 
-    it('a stage in use keeps its code and category; its name is shown at once, and moves nobody', async () => {
+    it('a stage in use keeps its code and category; its name is shown at once, and moves no contract', async () => {
       const test = makePlane();
       const { plane } = test;
       const { stage } = await standard(test);

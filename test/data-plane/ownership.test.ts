@@ -149,7 +149,7 @@ describe('a handover of contracts', () => {
       expect((await stranger.plane.getContract({ contractId: theirs.id })).ownerId).to.equal(leaver);
     });
 
-    it("puts the successor's superior in where he would be his own, or nobody", async () => {
+    it("sets the successor's superior where they would be their own, or none", async () => {
       const t = makePlane();
       const [leaver, heir, chief, other] = [newId(), newId(), newId(), newId()];
       for (const ownerSuperiorId of [chief, chief, other, heir]) await enter(t, { ownerId: heir, ownerSuperiorId });

@@ -192,7 +192,7 @@ describe('the list of payment lines', () => {
       expect(await badFields(plane.listPayments(query))).to.have.all.keys('tab', 'page', 'pageSize');
     });
 
-    it('every tab and page equals a naive filter over a random book', async () => {
+    it('every tab and page equals a naive filter over random contracts', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(randomLine, { minLength: 1, maxLength: 15 }),

@@ -190,7 +190,7 @@ describe('receipts', () => {
       ).to.include({ code: 'RECONCILE_WITHOUT_RECEIPT' });
     });
 
-    it('a transfer that settles several lines is told with at most twenty of the others', async () => {
+    it('the warning for a transfer that settles several lines names at most twenty of the others', async () => {
       const book = makePlane();
       const { payments } = await book.plane.createContract(
         aContract({

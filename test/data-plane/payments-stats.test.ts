@@ -8,7 +8,7 @@ import { aContract, aLine } from '../support/samples.js';
 
 describe('payment statistics', () => {
   forEachPlane((_name, makePlane) => {
-    it('an empty book has no currencies and no amounts', async () => {
+    it('a tenant without contracts has no currencies and no amounts', async () => {
       const none = { amount: 0, received: 0, outstanding: 0, overdue: 0, dueSoon: 0, uninvoiced: 0 };
       const counts = {
         due: 0,

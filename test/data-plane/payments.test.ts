@@ -145,7 +145,7 @@ describe('payment lines', () => {
       ).to.include({ reconciliationStatus: 'matched' });
     });
 
-    it('a line without money is removed, leaves the sums and stays in the books', async () => {
+    it('a line without receipts is deleted, leaves the sums and stays in the history', async () => {
       const book = makePlane();
       const { line, contractId } = await oneLine(book, { amount: 100 });
       expect(await book.plane.deletePaymentLine({ paymentId: line.id })).to.deep.equal({ ok: true });

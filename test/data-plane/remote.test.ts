@@ -150,7 +150,7 @@ describe('a data plane behind a wire', () => {
     });
   });
 
-  it('a fault of the far side is told without its inside', async () => {
+  it('an unexpected error of the remote side is reported without its details', async () => {
     const broken: DataPlane<Operations> = { invoke: () => Promise.reject(new Error('secret table name')) };
     const { result, faults } = await overWire(
       (remote) =>
@@ -253,7 +253,7 @@ describe('a data plane behind a wire', () => {
       expect((await local.invoke('createContract', { call }, structuredClone(input))).replayed).to.equal(true);
     });
 
-    it('where nobody listens nothing ran, and a write says so too', async () => {
+    it('without a listener nothing ran, and a write reports that too', async () => {
       const wire = await serveOverHttp(local, OPERATION_NAMES);
       const remote = createRemoteDataPlane({ operations: OPERATIONS, transport: wire.transport });
       await wire.close();

@@ -14,7 +14,7 @@ import { aContract, aLine } from '../support/samples.js';
 describe('the rollups', () => {
   forEachPlane(
     (name, makePlane) => {
-      it('are what a rebuild from contracts, lines, receipts and invoices makes, after whatever happened to a book', async function () {
+      it('equal a rebuild from contracts, lines, receipts and invoices, after any changes', async function () {
         this.timeout(120_000);
         await fc.assert(
           fc.asyncProperty(fc.array(bookStep, { minLength: 1, maxLength: 25 }), async (steps) => {
@@ -26,7 +26,7 @@ describe('the rollups', () => {
         );
       });
 
-      it('of a book whose contracts are all gone nothing is left', async () => {
+      it('are empty once all contracts are deleted', async () => {
         const book = makePlane();
         const { id } = await book.plane.createContract(
           aContract({

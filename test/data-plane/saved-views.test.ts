@@ -46,7 +46,7 @@ describe('saved views', () => {
         expect(await plane.listSavedViews({})).to.deep.equal([saved]);
       });
 
-      it("a personal view is nobody else's, whoever he is, and of no other tenant", async () => {
+      it('a personal view is visible only to its owner', async () => {
         const t = makePlane();
         const view = await t.plane.createSavedView(aView());
         const others = {
@@ -295,7 +295,7 @@ describe('a handover of saved views', () => {
         ...changes,
       });
 
-      it("personal views become the successor's under names that say whose they were; team views are looked after by him", async () => {
+      it('personal views move to the successor under names that say whose they were; the successor becomes the owner of team views', async () => {
         const t = makePlane();
         const [leaver, heir] = [newId(), newId()];
         const as = (id: string) => t.as({ actor: { ...t.call.actor, id } });

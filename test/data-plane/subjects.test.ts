@@ -57,7 +57,7 @@ describe('a subject company that is being removed', () => {
       expect((await enter(t, subjectId)).subjectId).to.equal(subjectId);
     });
 
-    it('is open again after ten minutes, when nobody says what came of it', async () => {
+    it('is open again after ten minutes without an outcome', async () => {
       const t = makePlane();
       const subjectId = newId();
       await close(t, subjectId);

@@ -216,7 +216,7 @@ describe('fulfillment tasks', () => {
       expect(restored.fulfillmentStatus).to.equal('fulfilled');
     });
 
-    it("name only people and files that can be, are nobody's outside the scope, and are tied to a version", async () => {
+    it('name only existing people and files, are not found outside the scope, and are bound to a version', async () => {
       const t = makePlane();
       const b = await book(t);
       const { id } = await b.add();

@@ -112,7 +112,7 @@ for (const { steps, kind } of CASES) {
       ]);
     });
 
-    it('tells what was done then in the words of today, each amount in the currency of its record, and the chain still verifies', async () => {
+    it("shows old events in today's format, each amount in the currency of its record, and the chain still verifies", async () => {
       const told = async ({ plane }: TestPlane) =>
         (await plane.listAudit({ pageSize: 200 })).items.flatMap(({ action, changes }) =>
           changes.map((change) => ({ action, ...change })),
@@ -200,7 +200,7 @@ for (const { steps, kind } of CASES) {
       }
     });
 
-    it('is searched, summed up and told month by month', async () => {
+    it('is searched, summed and reported per month', async () => {
       for (const q of ['strasse 1', 'STRAßE 1', 'STRASSE 1'])
         expect(
           (await book.plane.listContracts({ q })).items.map(({ id }) => id),
@@ -220,7 +220,7 @@ for (const { steps, kind } of CASES) {
       expect(invoiced).to.deep.equal({ '2026-01': 4_000, '2026-02': 3_000, '2026-03': 1_900, '2026-06': 300 });
     });
 
-    it("keeps its trail: it is whole, and tells a contract's history", async () => {
+    it("keeps its audit: the chain verifies, and shows a contract's history", async () => {
       expect(await book.plane.checkAudit({ from: null })).to.deep.include({ done: true, faults: [] });
       const { items } = await book.plane.listHistory({ contractId: one });
       expect(items.map(({ action }) => action)).to.deep.equal([
@@ -248,7 +248,7 @@ for (const { steps, kind } of CASES) {
       expect((await again.createContract(anyContract())).id).to.equal(one);
     });
 
-    it('counts what was invoiced on, whatever record comes to name the line', async () => {
+    it('keeps counting what was invoiced, whatever record refers to the line', async () => {
       const { id } = await lineOf(one, '2026-02');
       await book.plane.addInvoice({
         contractId: one,

@@ -73,7 +73,7 @@ describe('moving a contract', () => {
       });
     }
 
-    it('the trail tells who did what, newest first', async () => {
+    it('the trail lists who did what, newest first', async () => {
       const test = makePlane();
       const { plane, call } = test;
       const admin = test.as({ controls: controlsOf('admin') });
@@ -285,7 +285,7 @@ describe('moving a contract', () => {
       ).to.deep.equal(['created']);
     });
 
-    it('the stage that a contract is in already answers as it is, whoever asks', async () => {
+    it('a move to the present stage returns the contract unchanged, for every caller', async () => {
       const test = makePlane();
       const { id } = await contractAt(test, 'signed');
       expect(await test.plane.transitionContract({ contractId: id, toStageCode: 'signed' })).to.include({

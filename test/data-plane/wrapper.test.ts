@@ -142,7 +142,7 @@ describe('around every operation', () => {
         expect(await version(test)).to.equal(0);
       });
 
-      it('a write that tells nobody what it changed is a fault, and is undone', async () => {
+      it('a write that does not record its change is an error, and is rolled back', async () => {
         const { test, run } = wrapped();
         const error = await run('silent').catch((reason: unknown) => reason);
         expect(error).to.be.instanceOf(Error);
@@ -156,7 +156,7 @@ describe('around every operation', () => {
         expect(await version(test)).to.equal(0);
       });
 
-      it('the input is checked again, whoever calls', async () => {
+      it('the input is validated again, for every caller', async () => {
         const { test, run } = wrapped();
         const error = await run('idle', { extra: 1 } as never).catch((reason: unknown) => reason);
         expect(error).to.have.property('code', 'INVALID_INPUT');

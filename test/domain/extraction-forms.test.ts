@@ -61,7 +61,7 @@ describe('papers that are neither a sale nor a lease', () => {
     });
   }
 
-  it('those whose title or form says what they are, are told', () => {
+  it('those whose title or form names their kind are recognised', () => {
     const told = Object.entries(NO_CONTRACTS)
       .filter(([, { text }]) => read(text).warnings.some(({ code }) => code === 'OTHER_DOCUMENT'))
       .map(([name]) => name);

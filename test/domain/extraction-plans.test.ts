@@ -98,7 +98,7 @@ describe('payments that are said as shares alone', () => {
     ['Contract Price: USD 40,000\n30% upon signing, 80% upon delivery', '110 %'],
     ['合同总价：100,000元\n合同签订后支付30%，货到付至90%，质保期满付清', '30 %'],
   ] as const) {
-    it(`${sum} of the whole make no plan, and that is told`, () => {
+    it(`${sum} of the whole make no plan, and a warning says so`, () => {
       const { warnings } = read(text);
       expect(planOf(text)).to.deep.equal([]);
       expect(warnings.map(({ code, message }) => `${code} ${message}`)).to.have.length(1);
@@ -165,7 +165,7 @@ describe('the method of payment', () => {
     });
   });
 
-  it('is the plan, unsure and told, where no means is named', () => {
+  it('is the plan, with low confidence and a warning, where no method is named', () => {
     const field = fieldOf(
       'Payment terms: 30% (USD 12,000) within 7 days of signing, 70% (USD 28,000) upon delivery',
       'paymentMethod',

@@ -56,7 +56,7 @@ describe('reading a contract', () => {
         ).to.deep.equal(terms);
       });
 
-      it('tells what does not agree', () => expect(run.warnings.map(({ code }) => code)).to.deep.equal(warnings));
+      it('warns of contradictions', () => expect(run.warnings.map(({ code }) => code)).to.deep.equal(warnings));
 
       it('says of each field where it stands, and what stands there', () => {
         for (const { fieldKey, rawText, location, candidates, confidence } of run.fields) {
@@ -324,14 +324,14 @@ describe('the rules that read', () => {
     expect(values('租金：每月10日前支付')).not.to.have.property('periodicRent');
   });
 
-  it('numbers of either order of day and month are both told, and neither is sure', () => {
+  it('for ambiguous orders of day and month both dates are returned, with low confidence', () => {
     const [field] = read('Signing Date: 03/04/2026').fields;
     expect(field?.candidates.map(({ value }) => value)).to.deep.equal(['2026-04-03', '2026-03-04']);
     expect(field?.confidence).to.be.lessThan(0.6);
     expect(field?.doubts).to.include('DAY_OR_MONTH_FIRST');
   });
 
-  it('of two values that are as likely neither is sure, and both are told', () => {
+  it('two equally likely values are both returned, with low confidence', () => {
     const [field] = read('Contract No.: A-1\nContract No.: B-2').fields;
     expect(field?.candidates.map(({ value }) => value)).to.deep.equal(['A-1', 'B-2']);
     expect(field?.doubts).to.deep.equal(['AMBIGUOUS']);
@@ -352,7 +352,7 @@ describe('the rules that read', () => {
     ['INSTALMENTS_MISMATCH', 'payments[0].amount', '合同总价：100,000元\n预付款：30,000元\n尾款：60,000元'],
   ];
   for (const [code, key, text] of mismatches) {
-    it(`${code} is told, and what it is about is less sure`, () => {
+    it(`${code} is returned, and its field has lower confidence`, () => {
       const { warnings, fields } = read(text);
       expect(warnings.map((warning) => warning.code)).to.deep.equal([code]);
       const field = fields.find(({ fieldKey }) => fieldKey === key);
@@ -442,7 +442,7 @@ describe('hostile texts', () => {
     });
   }
 
-  it('steps are many: nobody waits for a whole long text', async () => {
+  it('reading yields often: other requests do not wait for a whole long text', async () => {
     const { extraction } = await import('../../data-plane-agent/plane/domain/extraction/extract.js');
     const text = [ZH_LEASE, ZH_SALE, EN_LEASE, EN_SALE]
       .map((one) => one.text)

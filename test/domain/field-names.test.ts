@@ -67,7 +67,7 @@ describe('members by what people call them', () => {
     ]);
   });
 
-  it('that share a name are nobody, unless one alone is active', () => {
+  it('that share a name match none, unless only one is active', () => {
     const named = (...active: readonly boolean[]) =>
       active.map((isActive, i) => member('Jo Doe', `jo-${i}@example.test`, isActive));
     const of = (members: readonly ReturnType<typeof member>[]) => memberNamed(members, 'Jo Doe')?.email;
@@ -99,7 +99,7 @@ describe('members by what people call them', () => {
       ]);
   });
 
-  it('are read from cells in any form of Unicode, and kept as they are written where there is nobody', () => {
+  it('are read from cells in any form of Unicode, and kept as they are written where there is no match', () => {
     const [zoe, joined] = [member('Zoë', 'zoe@example.test'), member('👩‍🔧 Wu', 'wu@example.test')];
     const read = (text: string) =>
       valueFromText({ type: 'user', options: [], settings: {} }, text, { members: [zoe, joined] });

@@ -25,7 +25,7 @@ describe('who is responsible after a handover', () => {
     it(what, () => expect(handedOver(before, both)).to.deep.equal({ ...after, stoodIn }));
   }
 
-  it('where the successor has no superior himself, nobody stands in', () => {
+  it('where the successor has no superior, the field is cleared', () => {
     expect(handedOver(pair('leaver', 'heir'), { ...both, successorSuperiorId: null })).to.deep.equal({
       ownerId: 'heir',
       ownerSuperiorId: null,

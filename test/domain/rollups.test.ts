@@ -60,7 +60,7 @@ describe('what changes add to the rollups', () => {
     });
   });
 
-  it('names somebody who is his own superior once', () => {
+  it('names a member who is their own superior once', () => {
     const entries = new Entries();
     entries.line({ ...contract, ownerSuperiorId: 'o' }, line, 1);
     expect(entries.days()).to.have.length(3);
@@ -76,7 +76,7 @@ describe('what changes add to the rollups', () => {
   });
 
   // Writers lock rows in this order: with another one for each they would wait for each other in a circle.
-  it('comes in one order, whatever order it was told in', () => {
+  it('has one order, whatever the order of the marks', () => {
     fc.assert(
       fc.property(
         fc.array(

@@ -170,7 +170,7 @@ describe('a header', () => {
     expect(Object.keys(PaymentLineInput.properties).filter((field) => !fields.has(`line.${field}`))).to.deep.equal([]);
   });
 
-  it('that names nothing is told as it was written, and one that is empty is not', () => {
+  it('with an unknown name is reported as written, and an empty one is not', () => {
     const { targets, unknown } = matchHeader(['contractNo', ' Color ', null, 'error', 'cf:none'], []);
     expect(targets.map((target) => target?.name)).to.deep.equal([
       'contractNo',

@@ -18,7 +18,7 @@ describe('the log of requests', () => {
         }
       };
 
-      it('tells by ids who asked, in which session, and from where', async () => {
+      it('has the ids of caller and session, and the address', async () => {
         const { tenant, owner } = await makeTenant(server().services);
         const { client } = await signIn(server().client, { tenant, member: owner });
         const sessions = await client.get<{ id: string; current: boolean }[]>('/auth/sessions');
@@ -57,7 +57,7 @@ describe('the log of requests', () => {
           expect(JSON.stringify(line)).not.to.contain(never);
       });
 
-      it('tells it of a request that was refused too', async () => {
+      it('has them for a refused request too', async () => {
         const made = await makeTenant(server().services);
         const member = await makeMember(server().services, made);
         const { client } = await signIn(server().client, { tenant: made.tenant, member });

@@ -138,7 +138,7 @@ describe('analytics over HTTP', () => {
         ]);
       });
 
-      it('a member sees his scope, and of other subject companies not even that they are there', async () => {
+      it('a member sees only their scope, and no trace of other subject companies', async () => {
         const { client } = await org.join({ roleCode: 'finance', subjectScope: [second] });
         expect((await client.get<AnalyticsSummary>('/analytics/summary')).body).to.include({
           contractCount: 1,

@@ -175,7 +175,7 @@ describe('what strangers do', () => {
         ]);
       });
 
-      it('leaves no counts behind once they are told', async () => {
+      it('leaves no counts behind once they are recorded', async () => {
         await endHour();
         const left = await server().foundation.platform.read({ tenantId: null }, (tx) =>
           tx.get('SELECT count(*) AS n FROM audit_repeats'),

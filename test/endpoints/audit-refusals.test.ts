@@ -147,7 +147,7 @@ describe('what somebody is refused', () => {
         expect(await refusals(member.id), 'nothing is told twice').to.have.length(2);
       });
 
-      it('cannot be hidden behind others: ever different fields are one row, and the next refusal is told at once', async () => {
+      it('cannot be hidden behind others: refusals with varying fields are one row, and the next refusal is recorded at once', async () => {
         const { client, member } = await as('sales');
         const fields: string[] = [];
         for (let n = 0; n < 7; n++)
@@ -182,7 +182,7 @@ describe('what somebody is refused', () => {
         ]);
       });
 
-      it("of nobody who is signed in is the platform's to know", async () => {
+      it('without a signed-in caller is an event of the platform', async () => {
         const refused = await server().client.post('/auth/refresh', undefined, {
           headers: { Cookie: 'service_tenant_refresh=whatever', Origin: 'https://evil.example' },
         });
@@ -208,7 +208,7 @@ describe('what somebody is refused', () => {
         expect(await refusals(member.id)).to.deep.equal([]);
       });
 
-      it('as a sign-in is told the first time, when it locks, and by number', async () => {
+      it('of a sign-in is recorded the first time, when it locks, and as a count', async () => {
         const member = await makeMember(server().services, made);
         for (let n = 0; n < 10; n++)
           await server().client.post('/auth/login', {

@@ -43,7 +43,7 @@ describe('GET /audit', () => {
         ({ client: owner } = await signIn(server().client, { tenant: org.tenant, member: org.owner }));
       });
 
-      it('tells of sign-ins that failed and succeeded, newest first, with who, from where and in which request', async () => {
+      it('lists failed and successful sign-ins, newest first, with actor, address and request', async () => {
         await server().client.post(
           '/auth/login',
           { tenantSlug: org.tenant.slug, email: org.owner.email, password: 'wrong-password' },
@@ -63,7 +63,7 @@ describe('GET /audit', () => {
         expect((await actions()).toReversed().slice(0, 2)).to.deep.equal(['tenant_created', 'login_succeeded']);
       });
 
-      it('tells of changed fields with before and after', async () => {
+      it('lists changed fields with before and after', async () => {
         await server().services.tenants.updateSettings(
           { tenantId: org.tenant.id, settings: { reminderLeadDays: 21 } },
           OPERATOR,
@@ -136,7 +136,7 @@ describe('GET /audit', () => {
         expect(await actions({ source: 'data' }, stranger)).to.deep.equal([]);
       });
 
-      it("tells with source=data what was done to contracts, in the caller's scope", async () => {
+      it("lists with source=data the changes of contracts, in the caller's scope", async () => {
         const subject = await server().services.tenants.subjects.add(
           { tenantId: org.tenant.id, name: 'Second' },
           OPERATOR,

@@ -88,7 +88,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         )
       ).map((row) => String(row['email']));
 
-    it("of another mailbox, that lower case would make a member's, are no addresses: nobody signs in, registers or is invited by them", async () => {
+    it("that lower case would turn into a member's address are invalid: they cannot be used to sign in, register or invite", async () => {
       for (const email of [...FOLDED, ...UNSEEN, ...MARKUP]) {
         const invited = await owner.post<FrameworkError>('/tenant-admin/invitations', { email, roleCode: 'viewer' });
         expect([invited.status, invited.text.includes('email')], email).to.deep.equal([400, true]);
@@ -127,7 +127,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(rows).to.deep.equal([{ name: 'Nevil' }]);
     });
 
-    it('a code that is sent to a page of ours on this machine is bound to the browser, whoever says that it is a program', async () => {
+    it('a code that is sent to a page of the service on loopback is bound to the browser, even if the client claims to be a program', async () => {
       for (const [n, next] of [
         `${OWN}/login`,
         'http://127.0.0.1:8080/login',

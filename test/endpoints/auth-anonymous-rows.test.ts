@@ -11,7 +11,7 @@ const OPEN = { least: 1_000, most: 1_025 };
 const AT_ONCE = 25;
 
 for (const kind of ['sqlite', 'postgres'] as const) {
-  describe(`what a stranger leaves in the database, on ${kind}`, () => {
+  describe(`what an unauthenticated client leaves in the database, on ${kind}`, () => {
     if (kind === 'postgres') needsPostgres();
     let server: TestServer;
     let clock: FakeClock;
@@ -93,7 +93,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       for (const { account_hash: place } of places) expect(place).to.match(/^nobody:[0-9a-f]{3}$/);
     });
 
-    it('strangers who fill those places keep nobody from a reset of their own', async () => {
+    it('unauthenticated clients who exhaust that limit do not prevent password resets of members', async () => {
       const member = await makeMember(server.services, org);
       const reset = await server.client.post(
         '/auth/password-reset/request',

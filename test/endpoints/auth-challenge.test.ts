@@ -116,7 +116,7 @@ describe('the bot challenge', () => {
     expect(siteverify.asked.length).to.equal(asked);
   });
 
-  it('tells the verifier the secret and the token, and nobody else the secret', async () => {
+  it('sends the secret and the token to the verifier, and the secret to no one else', async () => {
     const challengeToken = goodToken();
     const answer = await post('POST /auth/login', {
       tenantSlug: org.tenant.slug,
@@ -136,7 +136,7 @@ describe('the bot challenge', () => {
     expect(JSON.stringify(server.logged)).not.to.contain(SECRET);
   });
 
-  it('lets nobody in when the verifier is out of reach', async () => {
+  it('refuses sign-ins when the verifier is unreachable', async () => {
     const gone = await startSiteverify();
     await gone.stop();
     const other = await startServer({

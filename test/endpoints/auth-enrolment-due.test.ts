@@ -155,7 +155,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       return { member, client: (await signIn(server.client, { ...made, member })).client };
     };
 
-    it('a member who comes to administer by their role is shut out with the next request, and not signed out', async () => {
+    it('a member whose role gains administration is refused from the next request, and not signed out', async () => {
       const made = await makeTenant(server.services);
       const { member, client } = await viewerWithSession(made);
       expect((await client.get('/contracts')).status).to.equal(200);
@@ -187,7 +187,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await expectShut(client);
     });
 
-    it('whoever must enrol with an old session signs in again, enrols by it, and that ends the old one', async () => {
+    it('a member who must enrol with an old session signs in again and enrols, and that ends the old session', async () => {
       const made = await makeTenant(server.services);
       const { member, client } = await viewerWithSession(made);
       clock.advance(10 * 60_000 + 1);
@@ -274,7 +274,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await expectOpen(server.client.as(body.accessToken));
     });
 
-    it('of a session of which nobody wrote down how it was opened the worst is assumed', async () => {
+    it('a session without a recorded way of sign-in counts as the weakest', async () => {
       const made = await makeTenant(server.services);
       const { member, client } = await viewerWithSession(made);
       await server.foundation.platform.write({ tenantId: null }, (tx) =>

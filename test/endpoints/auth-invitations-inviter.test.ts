@@ -103,7 +103,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       ]);
     });
 
-    it('is not taken from one who vouches still by whoever cannot send it again', async () => {
+    it('stays with an inviter who is still valid, when a member who may not resend it tries to', async () => {
       await done(owner.post<Invitation>(`/tenant-admin/invitations/${invitation.id}/resend`));
       await setInviter({ roleCode: 'viewer' });
       expect((await inviter.client.post(`/tenant-admin/invitations/${invitation.id}/resend`)).status).to.equal(403);

@@ -237,7 +237,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect((await accept(token)).status).to.equal(201);
     });
 
-    it('who became a member in the meantime is told so, and not made a second time', async () => {
+    it('who became a member in the meantime is refused, and not created a second time', async () => {
       const { invitation, token } = await invited();
       await makeMember(server.services, org, { email: address() });
       expect(codeOf(await accept(token))).to.deep.equal([409, 'MEMBER_EXISTS']);

@@ -123,7 +123,7 @@ describe('failed sign-ins', () => {
       expect((await login(email, PASSWORD)).status).to.equal(200);
     });
 
-    it('are told to ten of fifty guesses at once', async () => {
+    it('are the answer to ten of fifty concurrent guesses', async () => {
       const { email } = await makeMember(identity, made);
       const answers = await Promise.all(Array.from({ length: 50 }, () => login(email, 'wrong-password')));
       expect(answers.filter(({ status }) => status === 401)).to.have.length(10);

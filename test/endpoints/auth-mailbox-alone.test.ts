@@ -126,7 +126,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await stopped(member.email);
     });
 
-    it('for a day after another address was set, whoever set it', async () => {
+    it('for a day after the address was changed, by whichever member', async () => {
       const {
         account: { member },
       } = await victim();

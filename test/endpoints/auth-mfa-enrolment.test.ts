@@ -127,7 +127,7 @@ describe("an authenticator of one's own", () => {
       }
     });
 
-    it('guessed in parallel by whoever has stolen a session: ten guesses are told', async () => {
+    it('guessed in parallel with a stolen session: ten guesses are evaluated', async () => {
       const { client, secret } = await enrol(app.client, await account(), { at: now() });
       identity.clock.advance(60_000);
       const code = wrongCode({ secret, at: now() });

@@ -80,7 +80,7 @@ describe('signing in with a second factor', () => {
         }
       });
 
-      it('lets nobody in with a code two steps early or late', async () => {
+      it('refuses a code two steps early or late', async () => {
         for (const steps of [-2, 2]) {
           const { who, code } = await enrolled();
           const answer = await logIn(app.client, who, { mfaCode: code(steps) });
@@ -147,7 +147,7 @@ describe('signing in with a second factor', () => {
         expect(statuses).to.deep.equal([...Array.from({ length: 10 }, () => 401), 429]);
       });
 
-      it('does not tell the right password that comes last of fifty guesses at once', async () => {
+      it('does not confirm the right password when it is the last of fifty concurrent guesses', async () => {
         const { who } = await enrolled();
         const guesses = Array.from({ length: 50 }, () => logIn(app.client, who, { password: 'wrong-password' }));
         const right = await logIn(app.client, who);
@@ -176,7 +176,7 @@ describe('signing in with a second factor', () => {
         expect((await logIn(app.client, who, { emailCode: '123456' })).status).to.equal(401);
       });
 
-      it("is not replaced by whoever has the password: a secret sent along is refused, also one of the server's for another", async () => {
+      it('cannot be replaced with the password alone: a secret in the request is refused, also one that the server issued to another member', async () => {
         const { who, code } = await enrolled();
         const admin = await account('admin');
         const { secret } = (await logIn(app.client, admin)).body;
@@ -403,7 +403,7 @@ describe('signing in with a second factor', () => {
 });
 
 describe('a server in production', () => {
-  it('starts without being told of second factors, and asks admins for one at their first login', async () => {
+  it('starts without settings for second factors, and requires one of admins at their first login', async () => {
     const server = await startServer({
       env: {
         NODE_ENV: 'production',

@@ -49,7 +49,7 @@ function park(
   });
 }
 
-describe('a request whose body comes after the session has ended or the rights have gone', () => {
+describe('a request whose body arrives after the session ended or the rights were removed', () => {
   forEachServer((server) => {
     let org: MadeTenant;
     let owner: Client;

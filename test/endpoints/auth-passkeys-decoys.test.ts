@@ -16,7 +16,7 @@ import { softwareAuthenticator, type CreationOptions } from '../support/authenti
 import { forEachDatabase } from '../support/database.js';
 import type { LittleApp } from '../support/little-app.js';
 
-describe('whoever asks for passkeys of an account that he does not know', () => {
+describe('a client that asks for passkeys of an unknown account', () => {
   forEachDatabase((_kind, fresh) => {
     const keys = generateKeyRingText();
     let database: Database;

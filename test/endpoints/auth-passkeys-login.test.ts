@@ -166,7 +166,7 @@ describe('attacks on the sign-in with passkeys', () => {
       expect(app.logged.filter(({ msg }) => msg === 'unexpected error')).to.deep.equal([]);
     });
 
-    it("another member's passkey does not open my account, nor mine his", async () => {
+    it("the passkeys of two members do not open each other's account", async () => {
       const [mine, theirs] = [await account(), await account()];
       const { flowId, options } = await ask(mine);
       refused(await answer(flowId, theirs.authenticator.get(options)));
@@ -189,7 +189,7 @@ describe('attacks on the sign-in with passkeys', () => {
       expect((await attempt(there)).status).to.equal(200);
     });
 
-    it('the flow of a registration, one of nobody and one that is over open nothing', async () => {
+    it('the flow of a registration, an unknown flow and an expired one do not open a session', async () => {
       const who = await account();
       const { body } = await who.client.post<{ flowId: string; options: CreationOptions }>(
         '/auth/passkeys/register/options',
@@ -207,7 +207,7 @@ describe('attacks on the sign-in with passkeys', () => {
       refused(await answer(flowId, who.authenticator.get(options)), 'over');
     });
 
-    it('a copied authenticator, whose count falls behind, is refused and told apart in the audit', async () => {
+    it('a copied authenticator, whose counter falls behind, is refused with a reason of its own in the audit', async () => {
       const who = await account();
       expect((await attempt(who, { counter: 40 })).status).to.equal(200);
       for (const counter of [40, 39, 1, 0]) refused(await attempt(who, { counter }), String(counter));
@@ -259,7 +259,7 @@ describe('attacks on the sign-in with passkeys', () => {
       expect((await app.client.post('/auth/login', password)).status).to.equal(200);
     });
 
-    it('an address that fails too often is told no more, and a right passkey still gets in from there', async () => {
+    it('an address that fails too often gets no more answers, and a valid passkey still signs in from there', async () => {
       const who = await account();
       const strict = await serveIdentity(
         await startIdentity(identity.database, {

@@ -148,7 +148,7 @@ describe('attacks on the registration of passkeys', () => {
       expect([again.status, again.body.error.code]).to.deep.equal([409, 'PASSKEY_EXISTS']);
     });
 
-    it('a stranger who registers the ids that a sign-in shows does not learn whether they are real', async () => {
+    it('a client that registers the ids of a sign-in does not learn whether they are real', async () => {
       const [victim, stranger] = [await newMember(), await newMember()];
       await registered(victim.client);
       for (const email of [victim.member.email, 'nobody@example.test']) {

@@ -191,7 +191,7 @@ describe('passkeys', () => {
       expect(answer.body).to.deep.include({ label: null, transports: [] });
     });
 
-    it('are removed by whoever has them, and then sign nobody in', async () => {
+    it('are removed by their owner, and then sign in no more', async () => {
       const { member, client } = await newMember();
       const { authenticator, passkey } = await register(client);
       expect((await owner.delete<FrameworkError>(`/auth/passkeys/${passkey.id}`)).status).to.equal(404);

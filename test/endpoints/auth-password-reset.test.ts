@@ -75,7 +75,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         )
       ).map(({ action }) => action);
 
-    it('sets the password, ends every session, and tells the member', async () => {
+    it('sets the password, ends every session, and notifies the member', async () => {
       const { client } = await signIn(server.client, { tenant: org.tenant, member });
       const answer = await confirm(await mailedToken());
       expect([answer.status, answer.body]).to.deep.equal([200, { ok: true }]);

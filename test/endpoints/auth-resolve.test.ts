@@ -63,13 +63,13 @@ describe('the organisations of an email', () => {
       });
     });
 
-    it('are an empty list for nobody, in the same shape', async () => {
+    it('are an empty list for an unknown address, in the same shape', async () => {
       const answer = await ask('ghost@nowhere.test');
       expect([answer.status, answer.body]).to.deep.equal([200, { tenants: [] }]);
       expect((await ask('no email')).status).to.equal(400);
     });
 
-    it('are told a hundred and twenty times a minute to one address, an office, whomever it asks for, also when it asks at once', async () => {
+    it('are returned a hundred and twenty times a minute to one network address, for any emails, also to concurrent requests', async () => {
       const answers = await Promise.all(Array.from({ length: 126 }, () => ask(someone())));
       expect(answers.filter(({ status }) => status === 200)).to.have.length(120);
       const refused = answers.filter(({ status }) => status === 429);
@@ -79,7 +79,7 @@ describe('the organisations of an email', () => {
       expect((await ask(someone())).status).to.equal(200);
     });
 
-    it('are told twenty times an hour of one email, whether or not anybody has it', async () => {
+    it('are returned twenty times an hour for one email, whether or not it is in use', async () => {
       for (const email of [someone(), (await makeTenant(identity)).owner.email]) {
         const statuses: number[] = [];
         for (let round = 1; round <= 21; round++) {
@@ -90,7 +90,7 @@ describe('the organisations of an email', () => {
       }
     });
 
-    it('are told twenty times of one email also when it is asked for at once, however it is written, and others are still told', async () => {
+    it('are returned twenty times for one email also to concurrent requests, in any spelling, and other emails still are', async () => {
       const email = someone();
       const answers = await Promise.all(
         Array.from({ length: 30 }, (_, i) => ask(i % 2 === 0 ? email : ` ${email.toUpperCase()}`)),

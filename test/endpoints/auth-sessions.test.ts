@@ -86,7 +86,7 @@ describe("sessions of one's own", () => {
       expect(await auditedOf(identity, who)).to.include('session_ended');
     });
 
-    it("are all ended but this one, with both of their tokens, and nobody else's", async () => {
+    it("are all ended except this one, with both of their tokens, and no other member's", async () => {
       const { who, client, result } = await signedIn();
       const others = [await signIn(app.client, who), await signIn(app.client, who)];
       const colleague = await signIn(app.client, { ...who, member: who.owner });
@@ -142,7 +142,7 @@ describe("sessions of one's own", () => {
       expect((await client.get('/auth/me')).status).to.equal(401);
     });
 
-    it('of another member, of another tenant, or of nobody are not found, to the byte alike, and go on', async () => {
+    it('of another member or tenant, or unknown ones, are not found with identical answers, and continue', async () => {
       const { who, client } = await signedIn();
       const colleague = await signIn(app.client, { ...who, member: who.owner });
       const stranger = await signedIn();

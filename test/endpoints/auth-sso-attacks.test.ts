@@ -125,7 +125,7 @@ describe('attacks on single sign-on', () => {
       expect(await reasons()).to.include('state_of_another_browser');
     });
 
-    it('a state that nobody gave out is refused', async () => {
+    it('an unknown state is refused', async () => {
       for (const state of ['x', randomBytes(32).toString('base64url'), "' OR 1=1 --"])
         expectRefusedToken(await callback({ state, code: 'any' }), state);
       expect((await callback<FrameworkError>({ code: 'any' })).status).to.equal(400);
@@ -165,7 +165,7 @@ describe('attacks on single sign-on', () => {
       }
     });
 
-    it('the honest liar gets in, so that what follows is refused for its lie', async () => {
+    it('an unmodified answer of the attacking provider signs in, so that the following ones are refused for their change alone', async () => {
       const answer = await believe({ claims: { sub: 'honest', email, email_verified: true } });
       expect((await exchange<TokenPair>(codeIn(answer), answer.cookie)).status).to.equal(200);
       const { email: other } = await makeMember(identity, org);
@@ -216,7 +216,7 @@ describe('attacks on single sign-on', () => {
       });
     }
 
-    it("unverified email: is nobody's, neither in the token nor from UserInfo", async () => {
+    it('an unverified email matches no member, neither from the token nor from UserInfo', async () => {
       const unverified: readonly Lie[] = [
         { claims: { email } },
         { claims: { email, email_verified: false } },
@@ -229,7 +229,7 @@ describe('attacks on single sign-on', () => {
         expect((await believe(lie)).headers.get('location'), JSON.stringify(lie)).to.equal('/?error=not_a_member');
     });
 
-    it("an email that only looks like a member's is not his", async () => {
+    it("an email that only looks like a member's does not match it", async () => {
       for (const other of [
         `${email}.evil.test`,
         `evil+${email}`,
@@ -245,7 +245,7 @@ describe('attacks on single sign-on', () => {
       }
     });
 
-    it("an email that has changed hands takes no account with it: the issuer's second subject is nobody", async () => {
+    it("a reassigned email gives no access to an account: the issuer's second subject matches no member", async () => {
       expect(await aCode()).not.to.equal('');
       provider.account = { sub: 'somebody-else', email, email_verified: true };
       expect((await (await begin()).finish()).headers.get('location')).to.equal('/?error=not_a_member');

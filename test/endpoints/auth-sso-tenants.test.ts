@@ -114,7 +114,7 @@ describe('single sign-on of several organisations', () => {
       }
     });
 
-    it('a provider alone, or several of which nobody has said so, sign in to every organisation outside production', async () => {
+    it('a single provider, or several without `tenants`, sign in to every organisation outside production', async () => {
       for (const settings of [[provider.settings()], [provider.settings(), provider.settings({ id: 'plain' })]]) {
         const open = await serveIdentity(
           await startIdentity(identity.database, { ...identity.options, ssoProviders: providers(...settings) }),
@@ -137,7 +137,7 @@ describe('single sign-on of several organisations', () => {
       ]);
     });
 
-    it("a verified address of a domain that the provider does not vouch for is nobody's", async () => {
+    it("a verified address outside the provider's allowed domains matches no member", async () => {
       claim(acme.owner.email);
       for (const id of ['post', 'auto']) {
         expect(locationOf(await (await begin(id, acme)).finish()), id).to.equal('/?error=not_a_member');
@@ -149,7 +149,7 @@ describe('single sign-on of several organisations', () => {
       expect(locationOf(await (await begin('post', acme)).finish())).to.match(/^\/\?code=/);
     });
 
-    it('the first link of a member tells them by mail, the next sign-in and a link that is refused do not', async () => {
+    it('the first link of a member notifies them by mail, the next sign-in and a refused link do not', async () => {
       const member = await makeMember(identity, acme);
       claim(member.email);
       await (await begin('corp', acme)).finish();
@@ -163,7 +163,7 @@ describe('single sign-on of several organisations', () => {
       expect(await mails(member.id)).to.deep.equal(told);
     });
 
-    it('who is made a member by signing in is not told of it', async () => {
+    it('who becomes a member by signing in is not notified', async () => {
       claim(`new-${randomBytes(3).toString('hex')}@corp.example`);
       const answer = await (await begin('auto', acme)).finish();
       const { body } = await exchangeSso<TokenPair>(app.client, codeIn(answer));

@@ -117,7 +117,7 @@ describe('single sign-on', () => {
       expect(answer.headers.get('cache-control')).to.equal('no-store');
     });
 
-    it('lets an active member in by a verified email, without a password, and tells tokens once', async () => {
+    it('signs an active member in by a verified email, without a password, and returns tokens once', async () => {
       const member = await makeMember(identity, org, { roleCode: 'finance' });
       const { code, cookie, end, answer } = await come(someone({ email: member.email.toUpperCase() }), {
         next: '/inbox?tab=due#top',
@@ -186,7 +186,7 @@ describe('single sign-on', () => {
       expect([session.user.id, session.tenant.id]).to.deep.equal([there.id, other.tenant.id]);
     });
 
-    it('makes a member of a stranger whose verified email is of an allowed domain, and of no other', async () => {
+    it('creates a member for a verified email of an allowed domain, and of no other', async () => {
       const account = someone({
         email: `Nia-${randomBytes(3).toString('hex')}@corp.example`,
         name: '  Nia\u0007 New  ',
@@ -219,7 +219,7 @@ describe('single sign-on', () => {
       expect((await come(someone({ email: 'z@corp.example' }))).error).to.equal('not_a_member');
     });
 
-    it('makes one member of one stranger whose browser comes back in eight tabs at once', async () => {
+    it('creates one member when the browser returns in eight tabs at once', async () => {
       provider.account = someone({ email: `tabs-${randomBytes(3).toString('hex')}@corp.example` });
       const tabs = [];
       for (let count = 0; count < 8; count += 1)
@@ -243,7 +243,7 @@ describe('single sign-on', () => {
       expect([await count('members'), await count('sso_identities')]).to.deep.equal([1, 1]);
     });
 
-    it('sends back with error=not_a_member whoever is none, and with access_denied whoever refused, beside what next says', async () => {
+    it('redirects with error=not_a_member when there is no member, and with access_denied after a refusal, keeping the query of next', async () => {
       const stranger = await come(someone({ email: 'nobody@corp.example' }), { next: '/in?code=old&x=1' });
       expect(stranger.answer.headers.get('location')).to.equal('/in?code=old&x=1&error=not_a_member');
       expect(stranger.answer.headers.getSetCookie()[0]).to.match(

@@ -90,7 +90,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     };
 
     for (const [how, [demote, promote]] of Object.entries(DEMOTIONS)) {
-      it(`cannot set their address after demoting them ${how}, for seven days; they are told of both turns`, async () => {
+      it(`cannot set their address after demoting them ${how}, for seven days; they are notified of both steps`, async () => {
         // Of a role other than the one that is lowered, which nobody does to their own.
         await done(level(await logIn(org.owner), 'manager', 'edit'));
         const attacker = await makeMember(server.services, org, { roleCode: 'manager' });
@@ -150,7 +150,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await refusedAs(patch(await logIn(attacker), org.owner, { email: 'taken-over@example.test' }), FORBIDDEN);
     });
 
-    it('tells nobody whose rights to administer stay: another role with them, another level below them, other modules', async () => {
+    it('notifies no one whose administration rights stay: another role with them, another level below them, other modules', async () => {
       const client = await logIn(org.owner);
       await done(level(client, 'manager', 'edit'));
       await done(patch(client, victim, { roleCode: 'manager' }));
@@ -162,7 +162,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await done(patch(client, viewer, { email: `new-${viewer.email}` }));
     });
 
-    it('tells each holder of a role in their own language', async () => {
+    it('notifies each holder of a role in their own language', async () => {
       await done((await logIn(victim)).patch('/auth/preferences', { language: 'zh-CN' }));
       await done(level(await logIn(org.owner), 'admin', 'none'));
       expect(await toldTo(victim.email)).to.deep.equal([`您已不能再管理${org.tenant.name}`]);
@@ -217,7 +217,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         });
       }
 
-      it('may do as before what gives nobody admin (edit)', async () => {
+      it('may still make changes that give no one admin (edit)', async () => {
         const {
           body: { id },
         } = await old.post<{ id: string }>('/tenant-admin/invitations', {

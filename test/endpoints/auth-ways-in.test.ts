@@ -165,7 +165,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         expect((await client.get('/auth/me')).status).to.equal(200);
       });
 
-      it(`is made by a recent one, which goes on while all others end, and is told at the address of before: ${what}`, async () => {
+      it(`is made by a recent session, which continues while all others end, and is notified to the previous address: ${what}`, async () => {
         const { member, change, told, shown } = await prepare();
         const thief = await logIn(member, shown?.());
         const other = await logIn(member, shown?.());
@@ -228,7 +228,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(body.accessToken).to.be.a('string');
     });
 
-    it('ends sessions and is told also when a passkey is added', async () => {
+    it('ends sessions and notifies also when a passkey is added', async () => {
       const member = await makeMember(server.services, org);
       const thief = await logIn(member);
       const { client } = await logIn(member);
@@ -286,7 +286,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         expect(() => smtp.last(`new-${member.email}`)).to.throw();
       });
 
-      it("is nobody else's for an administrator, nor for who becomes one by the same request, nor for the owner", async () => {
+      it('of an administrator, of who becomes one by the same request, and of the owner cannot be set by others', async () => {
         const [admin, other] = [
           await makeMember(server.services, org, { roleCode: 'admin' }),
           await makeMember(server.services, org, { roleCode: 'admin' }),
@@ -339,7 +339,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         expect(smtp.mails.filter(({ to }) => to.includes(member.email))).to.have.length(1);
       });
 
-      it("is told in the member's language", async () => {
+      it("is notified in the member's language", async () => {
         const admin = await makeMember(server.services, org, { roleCode: 'admin' });
         const { client } = await logIn(admin);
         await client.patch('/auth/preferences', { language: 'zh-CN' });

@@ -92,7 +92,7 @@ describe('passkeys in a browser', function () {
     await cdp.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId: id });
   });
 
-  it('none is registered where the user does not show who he is', async () => {
+  it('none is registered without user verification', async () => {
     const id = await authenticator(false);
     const refused = await onPage('register', { token: member.token }).catch((error: unknown) => error);
     expect(String(refused)).to.match(/NotAllowedError|InvalidStateError/);

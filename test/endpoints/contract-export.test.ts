@@ -224,7 +224,7 @@ describe('exports over HTTP', () => {
         ]);
       });
 
-      it('have the rows that the caller may see, with the account numbers that he may see', async () => {
+      it('have the rows and account numbers that the caller may see', async () => {
         const south = (
           await server().services.tenants.subjects.add({ tenantId: made.tenant.id, name: 'South' }, OPERATOR)
         ).id;

@@ -80,7 +80,7 @@ describe('contracts over HTTP', () => {
       }
     });
 
-    it('If-Match holds back a change of a version that is gone', async () => {
+    it('If-Match refuses a change of an outdated version', async () => {
       const contract = await enter();
       const path = `/contracts/${contract.id}`;
       expect((await owner.patch(path, { remark: 'two' }, { headers: { 'If-Match': '"1"' } })).status).to.equal(200);

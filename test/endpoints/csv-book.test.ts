@@ -65,7 +65,7 @@ const COUNTS = {
   all: 258,
 };
 
-describe('a book of fifty contracts from a CSV', () => {
+describe('fifty contracts from a CSV', () => {
   forEachServer(
     (server) => {
       let owner: Client;

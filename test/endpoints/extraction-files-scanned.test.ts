@@ -49,7 +49,7 @@ describe('extraction from files that are scanned', function () {
     expect(await refusal(file.id)).to.deep.equal([403, 'FILE_INFECTED', { signature: file.scanSignature }]);
   });
 
-  it('one that nobody could look at is not opened either, even where it may be downloaded', async () => {
+  it('one that could not be scanned is not opened either, even where it may be downloaded', async () => {
     await clamd.kill();
     const file = await upload(ONE_CONTRACT_TEXT);
     expect(file.scanStatus).to.be.oneOf(['pending', 'error']);

@@ -27,7 +27,7 @@ forEachFileServer((server, kind) => {
       }
     });
 
-    it("whoever comes second with his five waits for one of the first's, and others are answered meanwhile", async () => {
+    it('a second organisation with five waits for one document of the first, and others are answered meanwhile', async () => {
       const delay = monitorEventLoopDelay({ resolution: 5 });
       delay.enable();
       const begun: { readonly reader: Reader; readonly run: ExtractionRun }[] = [];

@@ -156,7 +156,7 @@ forEachFileServer((server, kind) => {
       expect([other.status, other.body.error.code]).to.deep.equal([422, 'IDEMPOTENCY_KEY_REUSED']);
     });
 
-    it('each reading of a file is a run of its own, and the audit tells when it was begun and how it went', async () => {
+    it('each reading of a file is a run of its own, and the audit records its start and outcome', async () => {
       const { fileName, contentType, bytes } = ONE_CONTRACT_AS.text;
       const file = await uploadsOf(org.asOwner).upload({ fileName, contentType, bytes: await bytes() });
       const runs = await Promise.all([1, 2].map(() => beginReading(org.asOwner, file)));

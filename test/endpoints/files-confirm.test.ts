@@ -145,7 +145,7 @@ forEachFileServer(
         ).to.include({ code: 'UPLOAD_TOKEN_MISMATCH' });
       });
 
-      it('is for whoever announced it: not another member, nor another tenant', async () => {
+      it('is only for the member who announced it, not another member or tenant', async () => {
         const announced = await uploaded();
         const colleague = await org.join({ roleCode: 'admin' });
         const stranger = await administration(server());
@@ -239,7 +239,7 @@ forEachFileServer(
         ).to.equal(1);
       });
 
-      it('keeps the answer to a key that comes to a file which is there already', async () => {
+      it('keeps the answer to a key for a file that is already confirmed', async () => {
         const announced = await uploaded();
         const body = {
           ...announcement(),
@@ -303,7 +303,7 @@ forEachFileServer(
         expect((await org.asOwner.get(`/files/${file.id}/download`)).status).to.equal(200);
       });
 
-      it('refuses what has gone since it was announced', async () => {
+      it('refuses a record that was deleted since the announcement', async () => {
         const announced = await uploaded({ contractId: contract.id });
         await org.asOwner.delete(`/contracts/${contract.id}`);
         expect(failure(await uploadsOf(org.asOwner).confirm(announced))).to.deep.include({

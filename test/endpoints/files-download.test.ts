@@ -141,7 +141,7 @@ forEachFileServer((server) => {
       );
     });
 
-    it('is for whoever sees a contract that has the file, and for all others it is not there, byte for byte', async () => {
+    it('is for callers who see a contract with the file, and for all others the same 404 as a missing file', async () => {
       const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Second Ltd' });
       const elsewhere = await contract(org.asOwner, { subjectId: second.id });
       const unfiled = await uploadsOf(org.asOwner).upload();

@@ -55,7 +55,7 @@ forEachFileServer(
         expect(Date.parse(body.expiresAt) - begun).to.be.within(15 * 60_000 - 999, 16 * 60_000);
       });
 
-      it('tells to the millisecond when URL and token end, and so it is with a download', async () => {
+      it('returns to the millisecond when URL and token expire, also for a download', async () => {
         const { id } = await uploadsOf(org.asOwner).upload();
         for (let i = 0; i < 5; i++) {
           const { body } = await presign();
@@ -195,7 +195,7 @@ forEachFileServer(
         }
       });
 
-      it('is for whoever sees contracts', async () => {
+      it('is for callers who may see contracts', async () => {
         const viewer = await org.join({ roleCode: 'viewer' });
         expect((await presign({}, viewer.client)).status).to.equal(201);
         expect((await org.asOwner.post('/files/presign', announcement(), { token: null })).status).to.equal(401);

@@ -58,7 +58,7 @@ forEachFileServer(
         }
       }
 
-      it('one that is found infected is given to nobody, though the store does not let it be moved; it is moved later', async () => {
+      it('an infected one cannot be downloaded even when the store does not let it be moved; it is moved later', async () => {
         const file = await uploadsOf(org.asOwner).upload({ ...NOTE, bytes: Buffer.from('Beware of the marmalade') });
         await settled(server());
         expect((await record(file.id)).scanStatus).to.equal('clean');
@@ -212,7 +212,7 @@ forEachFileServer(
         );
       });
 
-      it('one whose bytes break off while they are looked at is told as the store being away, and confirmed when it is back', async () => {
+      it('one whose bytes break off during the scan is reported as the store being unavailable, and confirmed when it is back', async () => {
         const uploads = uploadsOf(org.asOwner);
         const announced = await uploads.announce();
         await uploads.put(announced);
@@ -265,7 +265,7 @@ forEachFileServer(
 
       // SQLite has one writer.
       if (kind === 'postgres and minio')
-        it('one that is removed with its contract waits for whoever comes to refer to it', async () => {
+        it('removing one with its contract waits for transactions that add a reference to it', async () => {
           const contract = async () =>
             (
               await org.asOwner.post<{ id: string }>(

@@ -138,7 +138,7 @@ forEachServer((server) => {
       });
     }
 
-    it('to one that the caller does not see is refused: nobody opens a file by referring to it', async () => {
+    it('to one that the caller does not see is refused: a reference gives no access to a file', async () => {
       const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Second Ltd' });
       const { body: elsewhere } = await org.asOwner.post<Made>(
         '/contracts',

@@ -44,7 +44,7 @@ describe('a scanner that is not always there', function () {
   const scan = () => asJob(server, org, clock).scanFiles({});
   const text = (content: string) => ({ ...TEXT, bytes: Buffer.from(content) });
 
-  it('is down: files are taken in, told as not scanned and not given out; when it is back they are looked at by themselves', async () => {
+  it('is down: files are accepted, reported as not scanned and not downloadable; when it is back they are scanned', async () => {
     line.mode = 'refuses';
     const [harmless, evil] = [
       await uploadsOf(org.asOwner).upload(text('harmless')),

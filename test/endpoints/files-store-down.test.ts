@@ -66,7 +66,7 @@ for (const [kind, open] of Object.entries({ 'a folder': folder, minio })) {
     });
     after(() => stop?.());
 
-    it('is told at each step, with when to come again; nothing is lost, and the same call works when it is back', async () => {
+    it('is reported at each step, with Retry-After; nothing is lost, and the same call works when it is back', async () => {
       const org = await administration(store.server);
       const uploads = uploadsOf(org.asOwner);
       const kept = await uploads.upload();

@@ -15,7 +15,7 @@ let clock: FakeClock;
 
 forEachFileServer(
   (server) => {
-    describe('what nobody will ask for any more', function () {
+    describe('what is no longer needed', function () {
       this.timeout(30_000);
       let org: Administration;
       beforeEach(async () => {
@@ -56,7 +56,7 @@ forEachFileServer(
         expect(await sweep(true)).to.deep.equal({ removed: 0, more: false });
       });
 
-      it('goes by itself when its time has come, and whoever has nothing of it is not asked for', async () => {
+      it('is deleted when it expires, and tenants without any are not queried', async () => {
         const idle = await administration(server());
         const uploads = uploadsOf(org.asOwner);
         await uploads.put(await uploads.announce());

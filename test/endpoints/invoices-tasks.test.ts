@@ -113,7 +113,7 @@ describe('invoices and fulfillment tasks over HTTP', () => {
         }
       });
 
-      it('an invoice sent twice under one key is one, and a refusal is told again', async () => {
+      it('an invoice sent twice under one key is one, and a refusal is repeated', async () => {
         const headers = { 'Idempotency-Key': `invoice-${contract.id}` };
         const body = { invoiceNo: number(), invoiceAmount: 5 };
         const [first, second] = [
@@ -197,7 +197,7 @@ describe('invoices and fulfillment tasks over HTTP', () => {
         ]);
       });
 
-      it("a task is an active member's; whoever has left stays its owner until somebody names another one", async () => {
+      it('a task is owned by an active member; a member who left stays its owner until another one is set', async () => {
         const [leaver, stranger] = [await org.join({ roleCode: 'sales' }), await administration(server())];
         const added = await task({ ownerId: leaver.id });
         await org.asOwner.patch(`/tenant-admin/members/${leaver.id}`, { status: 'disabled' });
@@ -256,7 +256,7 @@ describe('invoices and fulfillment tasks over HTTP', () => {
         expect([patched.status, messagesOf(patched.body).length]).to.deep.equal([400, 2]);
       });
 
-      it('who may do what, on every plan, and within his scope', async () => {
+      it('who may do what, on every plan, and within their scope', async () => {
         const free = await administration(server(), { planCode: 'free' });
         const { body } = await free.asOwner.post<ContractDetail>(
           '/contracts',

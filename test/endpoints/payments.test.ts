@@ -189,7 +189,7 @@ describe('payments over HTTP', () => {
         expect(second.body).to.deep.equal(first.body);
       });
 
-      it('who may read payments may not record them, and who may not read them is told what is missing', async () => {
+      it('who may read payments may not record them, and who may not read them gets the missing right', async () => {
         const { contract, paymentId } = await enter();
         const writes = {
           'payment_entry (edit)': [
@@ -272,7 +272,7 @@ describe('payments over HTTP', () => {
         );
       });
 
-      it('with owner scope, sales sees the lines of his own contracts only', async () => {
+      it('with owner scope, sales sees the lines of their own contracts only', async () => {
         const tenant = await makeTenant(server().services);
         await server().services.tenants.updateSettings(
           { tenantId: tenant.tenant.id, settings: { ownerScopeEnabled: true } },

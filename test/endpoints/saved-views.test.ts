@@ -28,7 +28,7 @@ forEachServer((server) => {
     const names = async (client: Client) =>
       (await client.get<SavedView[]>('/saved-views/contracts')).body.map(({ name }) => name);
 
-    it('whoever may read contracts saves, lists, changes and removes views of his own', async () => {
+    it('members who may read contracts save, list, change and delete views of their own', async () => {
       const made = await viewer.post<SavedView>('/saved-views/contracts', aView());
       expect(made.status, made.text).to.equal(201);
       expect(made.body).to.include({ name: 'Overdue', scope: 'personal', mode: 'table', sortKey: 'nextDueDate' });

@@ -173,7 +173,7 @@ forEachServer((server) => {
       const remove = (id: string, headers: Record<string, string> = {}) =>
         org.asOwner.delete<DomainError>(`${CHANNELS}/${id}`, undefined, { headers });
 
-      it('that tell one keep it, and are named; without them it goes', async () => {
+      it('that notify one keep it, and are named; without them it is deleted', async () => {
         const channel = await add({ kind: 'email' });
         const made = [await tell(channel.id, 'start'), await tell(channel.id, 'go')];
         const refused = await remove(channel.id);
@@ -194,7 +194,7 @@ forEachServer((server) => {
         expect((await remove(channel.id)).status).to.equal(404);
       });
 
-      it('may tell one whose removal was refused, and a repeat under its key is refused again', async () => {
+      it('may notify one whose removal was refused, and a repeat under its key is refused again', async () => {
         const channel = await add({ kind: 'email' });
         const {
           body: { id },
@@ -212,7 +212,7 @@ forEachServer((server) => {
         expect((await tell(channel.id, 'most')).status, 'a repeat closes nothing').to.equal(201);
       });
 
-      it('come to tell one before its removal or not at all', async () => {
+      it('are set to notify one before its removal or not at all', async () => {
         for (let round = 0; round < 6; round++) {
           const { id } = await add({ kind: 'email' });
           const [removed, ...told] = await Promise.all([remove(id), tell(id, `a${round}`), tell(id, `b${round}`)]);
@@ -296,7 +296,7 @@ forEachServer((server) => {
       expect((await list()).map(({ target }) => target)).to.deep.equal([SHOWN]);
     });
 
-    it('keep their secret to themselves: sealed for its row, and never shown again', async () => {
+    it('have a secret that is sealed for its row, and never shown again', async () => {
       const secret = `whsec_${'c2VjcmV0'.repeat(4)}`;
       const channel = await add({ kind: 'webhook', target: HOOK, secret });
       const path = `${CHANNELS}/${channel.id}`;
@@ -354,7 +354,7 @@ forEachServer((server) => {
       );
     };
 
-    it('are sealed for their row, and shown as far as their host; those of mail are told as they are', async () => {
+    it('are sealed for their row, and shown only up to their host; those of mail are shown in full', async () => {
       for (const kind of ['webhook', 'slack', 'teams', 'feishu', 'dingtalk', 'wecom']) {
         const channel = await add({ kind, target: HOOK });
         expect(channel.target, kind).to.equal(SHOWN);
@@ -369,7 +369,7 @@ forEachServer((server) => {
         expect(JSON.stringify(place)).not.to.contain('sEcReT').and.not.to.contain('targetSealed');
     });
 
-    it('stay as they are when what was shown comes back, and change when another comes', async () => {
+    it('stay unchanged when the shown form is sent back, and change with another one', async () => {
       const channel = await add({ kind: 'webhook', target: HOOK });
       const path = `${CHANNELS}/${channel.id}`;
       const before = await rowOf(channel.id);
@@ -392,7 +392,7 @@ forEachServer((server) => {
       expect(entry?.changes).to.deep.equal({ target: { from: SHOWN, to: changed.target } });
     });
 
-    it('of before are not told either, and are sealed by a change, and at a start', async () => {
+    it('that were stored unsealed are not shown either, and are sealed by a change, and at a start', async () => {
       const [one, two] = [await add({ kind: 'slack', target: HOOK }), await add({ kind: 'teams', target: HOOK })];
       await keptBefore(one);
       await keptBefore(two);

@@ -106,7 +106,7 @@ describe('data-plane connections where agents keep contract data', () => {
     expect((await declare('agent')).status).to.equal('pending');
   });
 
-  it('administration goes on without one, but for what only contract data can tell', async () => {
+  it('administration works without one, except for what needs contract data', async () => {
     expect((await org.asOwner.get('/tenant-admin/settings')).status).to.equal(200);
     expect(
       (

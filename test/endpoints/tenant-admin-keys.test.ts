@@ -75,7 +75,7 @@ forEachServer(
         expect(made.map(replayed)).to.deep.equal([null, null, null]);
       });
 
-      it('repeats a refusal by rule, and the removal of what is gone', async () => {
+      it('repeats a refusal by a rule, and the removal of a deleted record', async () => {
         const headers = key();
         const refuse = () =>
           org.asOwner.delete<DomainError>(`/tenant-admin/subjects/${org.subjectId}`, undefined, { headers });

@@ -129,7 +129,7 @@ forEachServer(
         ).to.equal(200);
       });
 
-      it('cannot raise themselves, nor become the owner, nor touch him', async () => {
+      it('cannot raise themselves, nor become the owner, nor change the owner', async () => {
         const admin = await org.join({ roleCode: 'admin', subjectScope: [org.subjectId] });
         const member = await org.join({ roleCode: 'viewer' });
         const rows: readonly (readonly [what: string, id: string, body: object, expected: unknown[]])[] = [
@@ -188,7 +188,7 @@ forEachServer(
         }
       });
 
-      it('whose role is changed twice at once end with one of both, told in order', async () => {
+      it('whose role is changed twice at once end with one of both, recorded in order', async () => {
         const member = await org.join({ roleCode: 'viewer' });
         await Promise.all(['sales', 'legal', 'finance'].map((roleCode) => change(member.id, { roleCode })));
         const told = (await org.audit())
@@ -304,7 +304,7 @@ forEachServer(
         expect((await org.asOwner.get('/auth/me')).status).to.equal(401);
       });
 
-      it('tells both by mail, or the audit that nothing carries it', async () => {
+      it('notifies both by mail, or records in the audit that there is no mail server', async () => {
         const heir = await org.join({ roleCode: 'admin' });
         await transfer(heir.id);
         const told = (await org.audit())
@@ -368,7 +368,7 @@ forEachServer(
 forEachServer(
   (server) => {
     describe('where policy asks admins for a second factor', () => {
-      it('nobody becomes owner without one', async () => {
+      it('no member becomes owner without one', async () => {
         const { services, foundation } = server();
         const { tenant, owner } = await services.tenants.create(
           {

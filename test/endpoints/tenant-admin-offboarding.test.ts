@@ -150,7 +150,7 @@ forEachServer(
         ).to.equal(0);
       });
 
-      it('hands over the tasks that he has not finished, unless they are to stay', async () => {
+      it('hands over their unfinished tasks, unless they are to stay', async () => {
         const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
         const { id } = await enter(org.owner.id);
         for (const [code, status] of [
@@ -234,7 +234,7 @@ forEachServer(
         expect((await contract(owned)).ownerId).to.equal(leaver.id);
       });
 
-      it("leaves nobody his own superior: the successor's own superior stands in, if he is still there", async () => {
+      it("leaves no member their own superior: the successor's superior takes the role, if they are still active", async () => {
         const [leaver, heir, boss] = [
           await org.join({ roleCode: 'sales' }),
           await org.join({ roleCode: 'manager' }),
@@ -256,7 +256,7 @@ forEachServer(
         expect(await contract(again)).to.include({ ownerId: heir.id, ownerSuperiorId: null });
       });
 
-      it('needs a successor who is active, another one, of this organisation, and may see all of it; else he stays as he is', async () => {
+      it('needs a successor who is active, another member of this organisation, and may see all of it; else nothing changes', async () => {
         const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Second' });
         const [leaver, gone, narrow] = [
           await org.join({ roleCode: 'sales' }),
@@ -293,7 +293,7 @@ forEachServer(
         expect((await org.audit()).some(({ action }) => action === 'member_offboarded')).to.equal(false);
       });
 
-      it('is not the owner, nor whoever asks for it himself', async () => {
+      it('is neither the owner nor the caller', async () => {
         const admin = await org.join({ roleCode: 'admin' });
         expect(
           refusal(await offboard<DomainError>(org.owner.id, { successorUserId: admin.id }, { client: admin.client })),
@@ -309,7 +309,7 @@ forEachServer(
         expect((await contract(owned)).ownerId).to.equal(org.owner.id);
       });
 
-      it('takes contracts along that the administrator himself may not see, and shows him none of them', async () => {
+      it('hands over contracts that the administrator may not see, and shows none of them', async () => {
         const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Second' });
         const blind = await org.join({ roleCode: 'admin', subjectScope: [second.id] });
         const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];

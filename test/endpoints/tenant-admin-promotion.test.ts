@@ -10,7 +10,7 @@ describe('where administrators need a second factor', () => {
   });
   after(() => server.stop());
 
-  it('a member without one who comes to administer gets on under /auth only, and enrols at the next sign-in if not before', async () => {
+  it('a member without one who gains administration may use /auth only, and enrols at the next sign-in if not before', async () => {
     const strict = await startServer({ env: { MFA_REQUIRED_FOR_ADMINS: 'true' } });
     try {
       const made = await makeTenant(strict.services);
@@ -39,7 +39,7 @@ describe('where administrators need a second factor', () => {
     }
   });
 
-  it('and elsewhere his session goes on with the new role', async () => {
+  it('and elsewhere their session continues with the new role', async () => {
     const made = await makeTenant(server.services);
     const member = await makeMember(server.services, made, { roleCode: 'viewer' });
     const { client } = await signIn(server.client, { ...made, member });

@@ -429,7 +429,7 @@ forEachServer((server) => {
         ).to.equal(404);
     });
 
-    it('cannot be changed to lock everybody out: the owner keeps all, and nobody takes his own administration', async () => {
+    it('cannot be changed to lock everybody out: the owner keeps all, and members cannot remove their own administration', async () => {
       const admin = await org.join({ roleCode: 'admin' });
       const lower =
         (role: string, permissions: object) =>

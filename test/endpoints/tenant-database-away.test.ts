@@ -161,7 +161,7 @@ for (const remote of [false, true])
           await expectAvailable();
         });
       }
-    it('for a moment, in which all connections are cut: who was asking hears 503, or that nobody knows whether it was done, and what was said is so', async () => {
+    it('for a moment, in which all connections are cut: requests get 503, or 504 for an unknown outcome, and the answer is true', async () => {
       const answers: Answer<unknown>[] = [];
       let isOver = false;
       const writer = async (): Promise<void> => {

@@ -70,7 +70,7 @@ describe('the same requests to both databases', () => {
     }
   });
 
-  it('leave out no endpoint of the contract book', () => {
+  it('leave out no endpoint over contract data', () => {
     const played = Object.values(LONG_SCENARIO)
       .flat()
       .map(({ request }) => request.replace(/\?.*$/, ''));

@@ -13,7 +13,7 @@ let clock: FakeClock;
 
 forEachServer(
   (server) => {
-    describe('what the service does by itself for an organisation', () => {
+    describe('the scheduled work for an organisation', () => {
       let org: Administration;
       let contractId: string;
       beforeEach(async () => {

@@ -167,7 +167,7 @@ describe('the workflow over HTTP', () => {
       ]);
     });
 
-    it('the trail is for whoever may see the contract; moving and locking ask for more', async () => {
+    it('the trail is for callers who may see the contract; moving and locking require more', async () => {
       const { id } = await enter();
       const viewer = await signedIn('viewer');
       expect((await viewer.get<WorkflowEvent[]>(`/contracts/${id}/workflow/events`)).body).to.have.lengthOf(1);

@@ -103,7 +103,7 @@ describe('the file of the tenant database, on SQLite', function () {
     expect((await list()).body.total).to.equal(total + 2);
   }
 
-  it('cannot be read or written: contract data is 503, the health is degraded, sessions go on, and it comes back by itself', async () => {
+  it('cannot be read or written: contract data is 503, the health is degraded, sessions continue, and it recovers without a restart', async () => {
     await whileDiskIs('failing', async () => {
       // Each of the connections that read, which have prepared their statements or not.
       for (const answer of await Promise.all(Array.from({ length: 8 }, list)))
@@ -115,7 +115,7 @@ describe('the file of the tenant database, on SQLite', function () {
   });
 
   for (const disk of ['failing to write', 'full'] as const) {
-    it(`has a disk that is ${disk}: what changes it is 503, together with what shares its commit, reading goes on, and it comes back by itself`, async () => {
+    it(`has a disk that is ${disk}: what changes it is 503, together with what shares its commit, reading continues, and it recovers without a restart`, async () => {
       await whileDiskIs(disk, async () => {
         for (const answer of await Promise.all(Array.from({ length: 20 }, create)))
           expect(told(answer)).to.deep.equal(UNAVAILABLE);
@@ -125,14 +125,14 @@ describe('the file of the tenant database, on SQLite', function () {
     });
   }
 
-  it('has a disk that fails to sync: nobody knows whether the change is on it, which is what the caller hears', async () => {
+  it('has a disk that fails to sync: the caller gets an unknown outcome', async () => {
     await whileDiskIs('failing to sync', async () => {
       const answer = await create();
       expect([answer.status, answer.body.error.code]).to.deep.equal([504, 'DATA_PLANE_OUTCOME_UNKNOWN']);
     });
   });
 
-  it('is gone, while the server still has it open: contract data is 503, for what was written there would be lost, and all is well when it is back', async () => {
+  it('is deleted while the server has it open: contract data is 503, as writes would be lost, and it recovers when the file is back', async () => {
     await rename(file(), `${file()}-elsewhere`);
     try {
       expect(told(await create())).to.deep.equal(UNAVAILABLE);

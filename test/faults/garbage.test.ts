@@ -34,7 +34,7 @@ describe('a server whose garbage is collected every second', () => {
         await installation?.remove();
       });
 
-      it(`answers ${REQUESTS} requests of mixed kinds, and exits 0 when it is told to stop`, async () => {
+      it(`answers ${REQUESTS} requests of mixed kinds, and exits 0 on SIGTERM`, async () => {
         installation = await install(kind, { durable: false });
         server = await installation.start(COLLECT_EACH_SECOND);
         const { token, owner } = await register(server.origin);

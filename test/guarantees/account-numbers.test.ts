@@ -68,7 +68,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       });
     }
 
-    it('are whole for whoever may see them, and only where they are shown', async () => {
+    it('are unmasked for callers who may see them, and only where they are shown', async () => {
       for (const route of [...SHOWING, ...NEVER]) {
         const sample = await sampleOf(route, org);
         const answers: Answer<unknown>[] = [];
@@ -133,7 +133,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(new Set(kept)).to.include.all.keys(...planted.numbers.slice(0, 3));
     });
 
-    it("that are masked and are nobody's are refused, field by field", async () => {
+    it('that are masked and match none are refused, field by field', async () => {
       const contract = await blind.post<FrameworkError>(
         '/contracts',
         aContract({

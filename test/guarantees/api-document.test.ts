@@ -68,7 +68,7 @@ describe('the endpoints are those of the API document and of our additions', () 
       });
     }
 
-    it('/metrics is answered to whoever has its token', async () => {
+    it('/metrics is answered to clients with its token', async () => {
       expect((await server.client.raw('/metrics')).status).to.equal(401);
       const answer = await server.client.raw('/metrics', {
         headers: { Authorization: 'Bearer a-token-for-the-metrics' },

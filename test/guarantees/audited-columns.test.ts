@@ -165,7 +165,7 @@ describe('what the audit keeps of a row', () => {
     expect(tables.filter(({ auditedAs }) => auditedAs === null).map(({ name }) => name)).to.have.members(UNTOLD);
   });
 
-  it('tells amounts, instants and account numbers for what they are', () => {
+  it('recognises amounts, instants and account numbers', () => {
     const wrong = tables.flatMap(({ name, columns }) =>
       [...columns]
         .filter(([, column]) => column.meaning !== meaningOf(column.name))
@@ -174,7 +174,7 @@ describe('what the audit keeps of a row', () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it('tells an amount only of a row that has a currency', () => {
+  it('has an amount only for a row that has a currency', () => {
     const lost = tables.filter(
       ({ columns }) => [...columns.values()].some(({ meaning }) => meaning === 'money') && !columns.has('currencyCode'),
     );

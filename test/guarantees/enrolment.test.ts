@@ -41,7 +41,7 @@ describe('every endpoint asks for the second factor that policy asks for', () =>
         expect(status, text).to.equal(400);
       });
     } else {
-      it(`${route} is shut to who owes one, whatever the plan, the request and the record`, async () => {
+      it(`${route} is refused to members who must enrol, whatever the plan, the request and the record`, async () => {
         const [method = '', path = ''] = route.split(' ');
         const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
         const answers = [

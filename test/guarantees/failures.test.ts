@@ -139,7 +139,7 @@ describe('the catalogue and the OpenAPI document', () => {
     );
   });
 
-  it('tell of every code of the domain in the introduction', () => {
+  it('list every code of the domain in the introduction', () => {
     const { info } = JSON.parse(text) as { info: { description: string } };
     const domain = Object.entries(FAILURES).filter(([, { shape }]) => shape === 'domain');
     expect(

@@ -30,7 +30,7 @@ describe('no two folders import each other, directly or round a corner', () => {
     ).to.deep.equal([]);
   });
 
-  it('and what is told alike everywhere has one place: instants, and the names under which columns are kept and shown', () => {
+  it('and shared conversions have one place: instants, and the names under which columns are stored and shown', () => {
     const product = sourceFiles().filter((file) => !file.startsWith('test/'));
     expect(product.filter((file) => read(file).includes('toISOString'))).to.deep.equal([
       'data-plane-agent/base/instants.ts',

@@ -53,7 +53,7 @@ describe('the page of what is logged', () => {
     expect(written.filter((action) => !source.includes(`'${action}'`))).to.deep.equal([]);
   });
 
-  it('has every operation that the audit of contract data tells of, each once', () => {
+  it('has every operation that the audit of contract data records, each once', () => {
     const told = Object.entries(operations)
       .filter(([, { effect, isUpkeep }]) => effect === 'write' && !isUpkeep)
       .map(([name]) => name);

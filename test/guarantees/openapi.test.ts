@@ -116,7 +116,7 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(document)).not.to.match(/"x-(text|verbatim|free)"/);
   });
 
-  it('is answered from memory: not at all to whoever has it', async () => {
+  it('is answered from memory: with 304 to clients that have it', async () => {
     const first = await server.client.get('/openapi.json');
     // Without a word of its own, fetch asks past every cache.
     const again = await server.client.get('/openapi.json', {

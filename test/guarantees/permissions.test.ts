@@ -98,7 +98,7 @@ describe('every endpoint checks its module', () => {
             expect(answer.body).to.deep.equal({ statusCode: 403, message: needs, error: 'Forbidden' });
           });
 
-          it(`${route} tells nothing of its schema or its records`, async () => {
+          it(`${route} reveals nothing of its schema or its records`, async () => {
             const { client, token } = await asRole();
             const refused = await send(client, route, await sampleOf(route, org));
             const [method = '', path = ''] = route.split(' ');

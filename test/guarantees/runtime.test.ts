@@ -31,7 +31,7 @@ describe('the Node.js that programs run on', () => {
     expect(nodeFault(process.versions.node)).to.equal(undefined);
   });
 
-  it('is told to be too old from the first version below the oldest', () => {
+  it('is reported as too old from the first version below the oldest', () => {
     const older = ['18.20.8', '20.20.2', '21.7.3', '22.0.0', '22.13.1', '22.2.0'];
     const newer = [OLDEST_NODE, '22.14.1', '22.22.0', '23.0.0', '24.0.0', '26.10.0', '26.10.0-nightly', '100.0.0'];
     expect(older.filter((version) => nodeFault(version) === undefined)).to.deep.equal([]);

@@ -122,7 +122,7 @@ describe('every table of the tenant database', () => {
     expect(await put(one, other, 1).catch((error: unknown) => error)).to.be.instanceOf(Error);
   });
 
-  it('shows the pieces of searched texts to their tenant alone, whatever is looked for', async () => {
+  it('shows the pieces of searched texts only to their tenant, whatever the search', async () => {
     const data = createLocalDataPlane({
       operations: OPERATIONS,
       database,

@@ -174,7 +174,7 @@ forEachServer(
           });
         }
 
-        it(`${endpoint.route} tells nothing`, async () => {
+        it(`${endpoint.route} reveals nothing`, async () => {
           await sampleOf('GET /contracts/:id', theirs);
           const own = CHANGES_CALLER.has(endpoint.route) ? await organisation(server()) : ours;
           const mine = await sampleOf(endpoint.route, own);

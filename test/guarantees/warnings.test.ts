@@ -27,7 +27,7 @@ describe('the catalogue of warnings', () => {
     ).to.deep.equal([]);
   });
 
-  it("is the only place where codes of warnings are born: whatever else is told by code and message is told by a failure's", () => {
+  it('is the only place where codes of warnings are defined: all other codes are those of failures', () => {
     expect(found(/\bwarn\(\s*'([A-Z_]+)'/g).filter(({ code }) => !codes.includes(code))).to.deep.equal([]);
     // What is read of documents has its codes by type, and comes out by `warn`.
     const made = found(/\bcode: [`']([^`']*)[`'], message\b/g).filter(

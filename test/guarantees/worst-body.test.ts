@@ -91,7 +91,7 @@ describe('the worst body', () => {
 
   for (const endpoint of endpoints) {
     const { route } = endpoint;
-    it(`of ${route} keeps nobody waiting for more than ${BOUND_MS} ms`, async () => {
+    it(`of ${route} delays no other request by more than ${BOUND_MS} ms`, async () => {
       const slow: (string | undefined)[] = [];
       const bodies = route.startsWith('GET ') ? [] : bodiesOf(endpoint, await sample(route));
       for (const { label } of bodies) {

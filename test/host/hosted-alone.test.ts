@@ -128,7 +128,7 @@ describe('a data plane that a program hosts alone', () => {
     });
   });
 
-  it('finds by itself whose upkeep is due, and has it done for those whom it is told to work for', async () => {
+  it('finds the tenants with due work, and does it for those that it serves', async () => {
     const asked: string[] = [];
     const jobs = hosted.jobs({
       tenants: async (ids) => {

@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 forEachDatabase((kind, fresh) => {
-  describe('what a plane does by itself', () => {
+  describe('the scheduled work of a data plane', () => {
     let database: Database;
     let clock: FakeClock;
     let outside: TestExternalServices;
@@ -251,7 +251,7 @@ forEachDatabase((kind, fresh) => {
         expect(tries.slice(2)).to.deep.equal([later.tenantId]);
       });
 
-      it('lets what nobody took expire, and go after ninety days', async () => {
+      it('expires messages that were not consumed, and deletes them after ninety days', async () => {
         const { tenantId } = await announced();
         clock.advance(2 * DAY_MS);
         await job('upkeep');

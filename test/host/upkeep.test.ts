@@ -175,7 +175,7 @@ forEachDatabase((kind, fresh) => {
       ]);
     });
 
-    it('is told when it fails, is tried again after a minute, and holds up nobody else', async () => {
+    it('is reported when it fails, is tried again after a minute, and delays no other tenant', async () => {
       const { as, round, logged } = upkeepProcess({ database, clock });
       const [failing, ...others] = [newId(), newId(), newId()];
       for (const tenantId of [failing, ...others]) await as({ tenantId }).createContract(aContract());
@@ -216,7 +216,7 @@ forEachDatabase((kind, fresh) => {
       expect(await other.as({ tenantId }).getAuditHead({})).to.include({ waiting: 0 });
     });
 
-    it('gives every tenant its turn, however much one has to do', async () => {
+    it('serves every tenant, however much work one has', async () => {
       const { as, round } = upkeepProcess({ database, clock });
       const [busy, other] = [newId(), newId()];
       for (const tenantId of [busy, other]) await as({ tenantId }).createContract(aContract());
@@ -235,7 +235,7 @@ forEachDatabase((kind, fresh) => {
       expect((await dueOf(busy)).filter(([of]) => of === 'audit')).to.deep.equal([['audit', clock.now()]]);
     });
 
-    it('leaves out whom nobody works for, and asks for them again in an hour', async () => {
+    it('skips tenants that are not served, and asks for them again in an hour', async () => {
       const suspended = newId();
       let isSuspended = true;
       const { as, round, calls, asked } = upkeepProcess({
@@ -269,7 +269,7 @@ forEachDatabase((kind, fresh) => {
       expect(calls[0]?.call.actor).to.deep.equal({ kind: 'system', id: null, name: 'test', roleCode: null, ip: null });
     });
 
-    it('finds what no write has told of when it looks into the tables', async () => {
+    it('finds work without marks when it scans the tables', async () => {
       const { as, round, calls } = upkeepProcess({ database, clock });
       const tenantId = newId();
       await as({ tenantId }).createContract(aContract());

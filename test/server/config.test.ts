@@ -78,7 +78,7 @@ describe('the configuration of the server', () => {
     expect(faults({ ...production, PUBLIC_URL: 'http://127.0.0.1.evil.test' })).to.have.length(1);
   });
 
-  it('asks admins for a second factor by default in production, and elsewhere when it is told to', () => {
+  it('requires a second factor of admins by default in production, and elsewhere when configured', () => {
     for (const [env, required] of [
       [{ ...production, MFA_REQUIRED_FOR_ADMINS: '' }, true],
       [production, false],
@@ -100,7 +100,7 @@ describe('the configuration of the server', () => {
     expect(readServerConfig({}).warnings).to.deep.equal([]);
   });
 
-  it('warns of what goes through the network in the open: a PostgreSQL on another machine, mail', () => {
+  it('warns of unencrypted connections: a PostgreSQL on another machine, mail', () => {
     const warned = (env: NodeJS.ProcessEnv) => readServerConfig(env).warnings.map(({ name }) => name);
     for (const address of [
       'postgres://u:p@db.example.com/x',

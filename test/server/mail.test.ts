@@ -80,7 +80,7 @@ forEachDatabase((_kind, fresh) => {
     });
     afterEach(() => server.stop());
 
-    it('leaves with what it tells of, and not when that is rolled back', async () => {
+    it('is sent with the commit of its change, and not when that is rolled back', async () => {
       await database
         .write({ tenantId: null }, async (tx) => {
           await outbox.enqueue(tx, invitation(tenantId));
@@ -233,7 +233,7 @@ forEachDatabase((_kind, fresh) => {
       expect(await audited()).to.have.length(1);
     });
 
-    it('is not sent any more when nobody could use it, nor when it was withdrawn', async () => {
+    it('is not sent once it is unusable or withdrawn', async () => {
       const about = { kind: 'invitation', id: newId() };
       await put({ notAfter: clock.now() + MINUTE_MS });
       await put({ about });
@@ -339,7 +339,7 @@ describe('a mail server on another machine', () => {
     ).to.deep.equal({ code: undefined, encrypted: [true, true] });
   });
 
-  it('is told from this one by its address alone', () => {
+  it('is distinguished from this one by its address alone', () => {
     server = { stop: () => Promise.resolve() } as MailServer;
     const cases: [url: string, encryption: string][] = [
       ['smtp://mail.example.com', 'always'],

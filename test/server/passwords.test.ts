@@ -36,7 +36,7 @@ describe('passwords', () => {
     expect(await passwords.verify({ password: `${'😀'.repeat(255)}😁`, hash: stored })).to.equal(false);
   });
 
-  it('are hashed one a core at once; 64 more wait, and the rest is told to come back', async () => {
+  it('are hashed one per core at a time; 64 more wait, and the rest get Retry-After', async () => {
     const argon2 = countedArgon2();
     let running = 0;
     let most = 0;
@@ -93,7 +93,7 @@ describe('passwords', () => {
       await createPasswordPolicy({ strict: false })({ password: weak, email: 'a@b.test', tenantSlug: 'acme' });
   });
 
-  it('are refused when they are common or known but for blanks and characters that nobody sees, or made of a name but for its punctuation', async () => {
+  it('are refused when they are common or known apart from blanks and invisible characters, or a name apart from its punctuation', async () => {
     const check = createPasswordPolicy({ strict: true });
     const refused = (password: string, email = 'fiona.smith+due@acme.test') =>
       check({ password, email, tenantSlug: 'acme-trading' }).then(

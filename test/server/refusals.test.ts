@@ -61,7 +61,7 @@ forEachDatabase((_kind, fresh) => {
       await createRecordRepeats({ database, clock })();
     };
 
-    it('are counted over all processes, and told as one number', async () => {
+    it('are counted over all processes, and recorded as one number', async () => {
       const processes = [
         recorder(),
         recorder({ database: await place.again() }),
@@ -99,7 +99,7 @@ forEachDatabase((_kind, fresh) => {
       expect((await rows()).map(({ repeats }) => repeats)).to.deep.equal([undefined, 1, undefined, 1, undefined, 1]);
     });
 
-    it('are not lost when they come after their hour was told', async () => {
+    it('are not lost when they come after their hour was recorded', async () => {
       const refusals = recorder();
       for (let n = 0; n < 4; n++) await refuse(refusals);
       await endHour();
@@ -110,7 +110,7 @@ forEachDatabase((_kind, fresh) => {
       ).to.equal(4);
     });
 
-    it('are told of every route of one member apart, however many they are', async () => {
+    it('are recorded separately for every route of one member, however many they are', async () => {
       const refusals = recorder();
       for (let n = 0; n < 130; n++) await refuse(refusals, { route: `GET /route-${n}` });
       expect((await rows()).map(({ route }) => route)).to.have.members(
@@ -120,7 +120,7 @@ forEachDatabase((_kind, fresh) => {
       expect(await rows()).to.have.length(130);
     });
 
-    it('are one for each route and code whatever the caller names in the request; rights of the role are told apart', async () => {
+    it('are one for each route and code whatever the caller names in the request; rights of the role are distinguished', async () => {
       const refusals = recorder();
       const who = {
         principal: { sessionId: 's', tenant: { id: tenantId }, user: { id: NOBODY, name: 'Ann' } } as Principal,

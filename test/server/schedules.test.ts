@@ -82,7 +82,7 @@ forEachDatabase((_kind, fresh) => {
       expect(logged.at(-1)).to.include({ job: 'failing', msg: 'scheduled work failed' });
     });
 
-    it('wait at the stop for what is running, tell it so, and begin nothing more', async () => {
+    it('wait at the stop for running work, signal it, and start no more', async () => {
       let begun = 0;
       const seen: boolean[] = [];
       const schedules = processOf(

@@ -108,7 +108,7 @@ describe('the composed service', () => {
       );
     });
 
-    it('drains before it stops: not ready, then gone', async () => {
+    it('drains before it stops: not ready, then unreachable', async () => {
       const home = folder();
       const loaded = loadServerConfig({ DATA_DIR: home, PORT: '0' });
       if (!loaded.ok) throw new Error('a default configuration is not at fault');

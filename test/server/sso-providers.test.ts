@@ -121,7 +121,7 @@ describe('the providers of single sign-on', () => {
     }
   });
 
-  it('are shown to nobody, neither in a listing nor in a fault', () => {
+  it('are never shown, neither in a listing nor in an error', () => {
     const result = readServerConfig({ SSO_PROVIDERS: JSON.stringify([written]) });
     if (!result.ok) throw new Error('it was refused');
     expect(describeConfig(SETTINGS, result).find(({ name }) => name === 'SSO_PROVIDERS')?.value).to.equal('••••');

@@ -206,7 +206,7 @@ describe('tenants', () => {
     });
 
     if (kind === 'postgres') {
-      it('are held by a change without holding up whoever writes a row that refers to them', async () => {
+      it('are locked by a change without blocking writes of rows that refer to them', async () => {
         const { tenant, owner } = await makeTenant(identity);
         const refer = (sql: string, values: Value[]) =>
           identity.database.write({ tenantId: null }, async (tx) => {

@@ -116,7 +116,7 @@ describe('the reader of documents', function () {
         { text: 'Ref. A-1\nContract\nNo. 7 & more\nItem\tPrice\nTwo lines\tUSD 5', source: 'text' },
       ]);
     });
-    it('what was deleted or hidden is left out, and hidden text is told', async () => {
+    it('deleted and hidden text is left out, and hidden text is reported', async () => {
       const run = (text: string, style = '') => `<w:r>${style}<w:t>${text}</w:t></w:r>`;
       const body = `<w:p>${run('Total ')}<w:del><w:r><w:delText>100</w:delText></w:r></w:del><w:ins>${run('200')}</w:ins>${run(' secret', '<w:rPr><w:vanish/></w:rPr>')}</w:p>`;
       const { pages, warnings } = await read(docxOf({ language: 'en', blocks: [] }, { body }), TYPES.docx);
@@ -151,7 +151,7 @@ describe('the reader of documents', function () {
       );
       expect(pages.map(({ text }) => text)).to.deep.equal(['Due\tShare\tAmount\n2026-03-01\t30%\t1,234,567.5', 'more']);
     });
-    it('hidden sheets are left out, and that is told', async () => {
+    it('hidden sheets are left out, and reported', async () => {
       const workbook = altered(
         await xlsxOf([
           { name: 'a', rows: [['shown']] },
@@ -225,7 +225,7 @@ describe('the reader of documents', function () {
       const hasty = aReader({ deadlineMs: 1 });
       expect(await refusal(read(pdfOf(streamOf(Buffer.from('BT ET'))), TYPES.pdf, { of: hasty }))).to.equal('too_slow');
     });
-    it('whoever gives up gets his own reason, waiting or being read', async () => {
+    it('a caller who aborts gets their own reason, while waiting or being read', async () => {
       const own = aReader();
       const aborted = new AbortController();
       const reading = Promise.all(
@@ -236,12 +236,12 @@ describe('the reader of documents', function () {
       expect(await reading).to.deep.equal([reason, reason]);
       expect(joinedText(await read('next', TYPES.text, { of: own }))).to.equal('next');
     });
-    it('when too many wait the next is told so', async () => {
+    it('when too many wait, the next is refused', async () => {
       const narrow = aReader({ maxWaiting: 2 });
       const all = await Promise.all([1, 2, 3].map((n) => refusal(read(`${n}`, TYPES.text, { of: narrow }))));
       expect(all).to.deep.equal(['it was read', 'it was read', 'busy']);
     });
-    it('the bytes are asked for when it is their turn, and an error of theirs is passed on', async () => {
+    it('the bytes are requested when the document is next in the queue, and an error in them is passed on', async () => {
       const broken = new Error('the store is down');
       expect(
         await refusal(

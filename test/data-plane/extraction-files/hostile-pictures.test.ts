@@ -242,7 +242,7 @@ describe('TIFFs and HEICs that are hostile or broken', function () {
     expect(joinedText(await read(Buffer.from('still there'), 'text/plain', small))).to.equal('still there');
   });
 
-  it('of more pages than are recognised the rest is told', async () => {
+  it('pages beyond the limit are reported', async () => {
     const { pages, warnings } = await read(tiffOf(Array.from({ length: 60 }, () => page())));
     expect(pages).to.have.length(50);
     expect(warnings.find(({ code }) => code === 'PAGES_LEFT_OUT')?.message).to.match(/page 51 and later/);
@@ -281,7 +281,7 @@ describe('TIFFs and HEICs that are hostile or broken', function () {
       ['a HEIC', TYPES.heic, HEIC, 100],
     ];
     for (const [name, contentType, bytes, times] of whole) {
-      it(`${name}: it is read, or it is told why not, ${times} times`, async () => {
+      it(`${name}: it is read, or the reason is reported, ${times} times`, async () => {
         const next = numbersFrom(20_261_122);
         for (let time = 0; time < times; time++) {
           const broken = Buffer.from(bytes);

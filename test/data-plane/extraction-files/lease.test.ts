@@ -96,7 +96,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
       return (await plane.extractContract({ fileRef: file.id })).id;
     };
 
-    it('one that is being read is left alone until its lease is over; whoever is slower then changes nothing', async () => {
+    it('one that is being read is left alone until its lease expires; the slower reader then changes nothing', async () => {
       const [slow, other] = [start(), start()];
       const runId = await begun(slow);
       clock.advance(14 * MINUTE_MS);

@@ -122,7 +122,7 @@ describe('a contract as TIFF or HEIC', function () {
       ).to.include(ONE_CONTRACT_SAYS);
     });
 
-    it('lying on its side, as it was put on the scanner', async () => {
+    it('rotated by 90 degrees, as it was put on the scanner', async () => {
       const { width, height, grey } = dots;
       const turned = Buffer.from(
         Array.from(
@@ -143,7 +143,7 @@ describe('a contract as TIFF or HEIC', function () {
       ).to.include(ONE_CONTRACT_SAYS);
     });
 
-    it('a page of a kind that is not read is told, and the others are read', async () => {
+    it('a page of an unsupported kind is reported, and the others are read', async () => {
       const document = await read(
         tiffOf([page({ compression: 34_712 }, [Buffer.alloc(9)]), page({ compression: 8 }, inStrips(deflated))]),
       );

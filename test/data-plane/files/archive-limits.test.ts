@@ -13,7 +13,7 @@ const nested = (depth: number): Buffer =>
 const long = 'a line of a contract, and another one\n'.repeat(5_000);
 
 describe('the limits of archives', () => {
-  it('let through what honest programs write, however it comes', async () => {
+  it('accept archives of common programs, however they are chunked', async () => {
     const archives: Record<string, Uint8Array> = {
       'a zip': aZip({ 'a.txt': long, 'folder/': '', 'folder/b.txt': '', 'c.zip': aZip({ 'd.txt': long }) }),
       'an empty zip': aZip({}),
@@ -103,7 +103,7 @@ describe('the limits of archives', () => {
     }
   });
 
-  it('stop at whatever is cut off, and never throw or wait for ever', async () => {
+  it('stop at truncated archives, and never throw or wait forever', async () => {
     const zip = aZip({ 'a.txt': long, 'b.zip': aZip({ 'c.txt': long }) });
     await fc.assert(
       fc.asyncProperty(

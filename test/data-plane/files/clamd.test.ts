@@ -49,7 +49,7 @@ describe('a scan by clamd, set up as we ship it', () => {
     expect(await scan(scanner, EICAR)).to.deep.equal(found);
   });
 
-  it('says of an encrypted archive that nobody has looked into it', async () => {
+  it('reports an encrypted archive as not scanned', async () => {
     expect(await scan(scanner, encryptedZip('a.txt', 'a contract'))).to.deep.equal({
       status: 'error',
       reason: 'the scanner did not scan all of it (Heuristics.Encrypted.Zip)',

@@ -217,7 +217,7 @@ describe('the content of a file', () => {
       expect(await faultOf('application/xml', text), text).to.equal('is not XML');
   });
 
-  it('has no macros that its type does not tell of, and is not locked', async () => {
+  it('has no macros unless its type allows them, and is not encrypted', async () => {
     expect(await faultOf(DOCX, docx({ 'word/vbaProject.bin': 'x' }))).to.equal(
       'is a Word document (docx) with macros, which has a separate content type',
     );

@@ -24,7 +24,7 @@ describe('a file-system store', () => {
   });
   const soon = (): number => Date.now() + 60_000;
 
-  it('refuses every key that is not one of ours', async () => {
+  it('refuses every key in another format', async () => {
     const { store } = opened;
     for (const key of [
       '',
@@ -58,7 +58,7 @@ describe('a file-system store', () => {
     }
   });
 
-  it('keeps each object as a plain file that nobody else may read', async () => {
+  it('stores each object as a plain file that only its owner may read', async () => {
     const { store, directory } = opened;
     await putObject(store, 'tenants/t/2026/11/file', bytesOf('plain'));
     const path = join(directory, 'tenants', 't', '2026', '11', 'file');
@@ -219,7 +219,7 @@ describe('a file-system store', () => {
     expect([head.status, head.headers.get('content-length'), await head.text()]).to.deep.equal([200, '10', '']);
   });
 
-  it('ends an upload that comes to a halt, and keeps nothing of it', async () => {
+  it('ends a stalled upload, and keeps nothing of it', async () => {
     const { url } = await opened.store.uploadUrl({
       key: 'uploads/t/slow',
       contentType: 'text/plain',

@@ -37,7 +37,7 @@ const endpoints = {
   }),
 };
 
-describe('what contract data is told of a request', () => {
+describe('what the data plane receives of a request', () => {
   let app: LittleApp;
   before(async () => {
     app = await littleApp(endpoints);

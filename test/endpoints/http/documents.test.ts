@@ -195,7 +195,7 @@ describe('pages beside the API', () => {
     }
   });
 
-  it('show metrics to whoever has their token: routes as templates, never with ids', async () => {
+  it('show metrics to clients with the token: routes as templates, never with ids', async () => {
     expect((await server.client.raw('/metrics')).status).to.equal(401);
     expect(
       (await server.client.raw('/metrics', { headers: { Authorization: 'Bearer metrics-token-2' } })).status,

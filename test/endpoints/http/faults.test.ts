@@ -66,7 +66,7 @@ describe('faults', () => {
 
   const act = () => app.client.get<FrameworkError>('/act', { headers: { 'X-Request-Id': 'request-0001' } });
 
-  it('of ours are 500 with the request id and nothing else, and are logged with their stack', async () => {
+  it('that are unexpected are 500 with the request id and nothing else, and are logged with their stack', async () => {
     for (const thrown of [
       new Error('table contracts is secret'),
       new TypeError('x'),
@@ -143,7 +143,7 @@ describe('faults', () => {
     expect((await act()).status).to.equal(500);
   });
 
-  it('of a client that goes away are no faults of ours', async () => {
+  it('of a client that disconnects are not logged as errors', async () => {
     const socket = connect(Number(new URL(app.client.origin).port), '127.0.0.1');
     let letGo: () => void = () => undefined;
     release = new Promise((resolve) => (letGo = resolve));

@@ -107,7 +107,7 @@ describe('headers', () => {
     expect(preflight.headers.get('access-control-allow-headers')).to.equal('authorization,if-match');
   });
 
-  it('tell the address of the client as the trusted proxies report it, and no other', async () => {
+  it('give the address of the client as the trusted proxies report it, and no other', async () => {
     const ipOf = async (app: LittleApp, forwarded: string) =>
       (await app.client.get<{ ip: string }>('/who', { headers: { 'X-Forwarded-For': forwarded } })).body.ip;
     expect(await ipOf(await start(), '203.0.113.9')).to.equal('127.0.0.1');
