@@ -195,13 +195,15 @@ describe('a database', () => {
           (tx) => tx.savepoint(() => Promise.resolve()),
         ];
         for (const again of asks) {
-          const told: unknown[] = [];
+          const reported: unknown[] = [];
           const work = async (tx: Transaction): Promise<void> => {
-            await tx.get('SELECT pg_terminate_backend(pg_backend_pid())').catch((reason: unknown) => told.push(reason));
+            await tx
+              .get('SELECT pg_terminate_backend(pg_backend_pid())')
+              .catch((reason: unknown) => reported.push(reason));
             await again(tx);
           };
-          told.push(await database.write(NOBODY, work).catch((reason: unknown) => reason));
-          expect(told.map((error) => isDatabaseError(error, 'unreachable'))).to.deep.equal([true, true]);
+          reported.push(await database.write(NOBODY, work).catch((reason: unknown) => reason));
+          expect(reported.map((error) => isDatabaseError(error, 'unreachable'))).to.deep.equal([true, true]);
           expect(await names(database)).to.deep.equal([]);
         }
       });

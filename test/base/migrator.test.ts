@@ -56,22 +56,22 @@ describe('the migrator', () => {
       it('waits for one that takes longer than a statement may, says for whom, and finds nothing left to do', async () => {
         const { database, url } = await fresh();
         const second = await hurried(url);
-        const told: { heldBy: string; waitedMs: number }[] = [];
+        const reported: { heldBy: string; waitedMs: number }[] = [];
         let waiting: Promise<readonly string[]> | undefined;
         let pid: unknown;
         const slow: Migration = {
           ...first,
           async fill(connection) {
             pid = (await connection.all('SELECT pg_backend_pid() AS pid'))[0]?.['pid'];
-            waiting = migrate(second, [slow], (wait) => told.push(wait));
-            while (told.length === 0) await sleep(10);
+            waiting = migrate(second, [slow], (wait) => reported.push(wait));
+            while (reported.length === 0) await sleep(10);
             await sleep(900);
           },
         };
         expect(await migrate(database, [slow])).to.deep.equal(['0001-first']);
         expect(await waiting).to.deep.equal([]);
-        expect(told).to.have.length(1);
-        expect(told[0]?.heldBy).to.equal(`PostgreSQL process ${String(pid)}, for a client at 127.0.0.1`);
+        expect(reported).to.have.length(1);
+        expect(reported[0]?.heldBy).to.equal(`PostgreSQL process ${String(pid)}, for a client at 127.0.0.1`);
       });
 
       it('lets a statement of a step take longer than one of a request, and only that', async () => {

@@ -51,12 +51,12 @@ describe('sealed columns', () => {
 
     it('are resealed in batches, whatever their number, and open with the new key only', async () => {
       await put(old, null, names(450));
-      const told: number[] = [];
-      expect(await reseal(all(), COLUMN, { keyRing: both, onProgress: (rows) => told.push(rows) })).to.deep.equal({
+      const reported: number[] = [];
+      expect(await reseal(all(), COLUMN, { keyRing: both, onProgress: (rows) => reported.push(rows) })).to.deep.equal({
         resealed: 450,
         unreadable: 0,
       });
-      expect(told).to.deep.equal([200, 200, 50]);
+      expect(reported).to.deep.equal([200, 200, 50]);
       expect(await opened(alone)).to.deep.equal(names(450).map((name) => `secret ${name}`));
       expect(await reseal(all(), COLUMN, { keyRing: both })).to.deep.equal({ resealed: 0, unreadable: 0 });
     });

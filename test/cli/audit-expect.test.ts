@@ -82,7 +82,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       );
       await goOn();
     });
-    /** Two sign-ins that fail, one of nobody's, and two contracts. */
+    /** Two failed sign-ins, one with an unknown account, and two contracts. */
     const goOn = () =>
       withProduct(env, async ({ services, foundation, schedules }) => {
         tenantId = (await services.tenants.bySlug('acme'))?.id ?? '';
@@ -141,14 +141,14 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     it('are printed of every chain, and nothing is wrong with what they were taken from', async () => {
       const heads = await cli('head', '--json');
       expect(heads.code, heads.stderr).to.equal(0);
-      const told = (JSON.parse(heads.stdout) as { heads: Head[] }).heads;
-      expect(told.map(({ source, tenant, tenantId: id, events }) => [source, tenant, id, events])).to.deep.equal([
+      const reported = (JSON.parse(heads.stdout) as { heads: Head[] }).heads;
+      expect(reported.map(({ source, tenant, tenantId: id, events }) => [source, tenant, id, events])).to.deep.equal([
         ['platform', null, null, 1],
         ['platform', 'acme', tenantId, 3],
         ['data', 'acme', tenantId, 3],
       ]);
       const verified = JSON.parse((await cli('verify', '--json')).stdout) as { chains: Head[] };
-      expect(told.map(({ hash }) => hash)).to.deep.equal(verified.chains.map(({ hash }) => hash));
+      expect(reported.map(({ hash }) => hash)).to.deep.equal(verified.chains.map(({ hash }) => hash));
       expect((await cli('head', '--tenant', 'acme', '--source', 'data')).stdout).to.match(
         /^data acme: 3 events, 0 not chained yet, hash [0-9a-f]{64}\n$/,
       );
@@ -301,8 +301,8 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       ]) {
         const { code, stderr } = await cli('verify', '--expect', file(text));
         expect([code, stderr], text).to.satisfy(
-          ([exit, told]: [number, string]) =>
-            exit === 2 && /--expect .*(contains no heads|has a head without)/.test(told),
+          ([exit, reported]: [number, string]) =>
+            exit === 2 && /--expect .*(contains no heads|has a head without)/.test(reported),
         );
       }
     });

@@ -183,12 +183,12 @@ describe('duebook audit', () => {
     const all = await inProcess(['audit', 'export', '--from', '2020-01-01', '--json']);
     expect(JSON.parse(all.stderr)).to.deep.equal({ events: 11 });
     expect(all.stdout.trimEnd().split('\n')).to.have.length(11);
-    const told = await platform((database) =>
+    const reported = await platform((database) =>
       database.read({ tenantId: null }, (tx) =>
         tx.all("SELECT tenant_id FROM audit_log WHERE action = 'audit_exported'"),
       ),
     );
-    expect(told).to.have.length(6);
+    expect(reported).to.have.length(6);
   });
 
   it('refuses what cannot be understood or is not there', async () => {

@@ -9,10 +9,10 @@ describe('a reader that stops before the end', () => {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     command.stdout.destroy();
-    let told = '';
-    command.stderr.setEncoding('utf8').on('data', (text: string) => (told += text));
+    let reported = '';
+    command.stderr.setEncoding('utf8').on('data', (text: string) => (reported += text));
     const [code] = (await once(command, 'close')) as [number | null];
-    expect(told).to.equal('');
+    expect(reported).to.equal('');
     expect(code).to.equal(0);
   });
 });

@@ -18,7 +18,7 @@ const made = ({ stdout }: Outcome) =>
     signIn: { tenantSlug: string; email: string; password: string };
   };
 
-/** The book as it is kept, without ids and instants. */
+/** The demo data as stored, without ids and instants. */
 function bookIn(dataDir: string) {
   const file = new Sqlite(join(dataDir, 'tenant.db'), { readonly: true });
   try {
@@ -144,7 +144,7 @@ describe('duebook demo', function () {
     expect(new Set(book.events.map(([, kind]) => kind))).to.deep.equal(
       new Set(['created', 'stage_changed', 'locked', 'unlocked', 'transition_denied']),
     );
-    // Nobody is told that a contract is where it is not meant to be.
+    // No member is notified that a contract is in the wrong stage.
     const stages = new Map(demoBook('2026-03-15').map(({ input, stageCode }) => [input.contractNo, stageCode]));
     for (const row of book.contracts) expect(row[12], String(row[0])).to.equal(stages.get(String(row[0])));
     expect(negativeMonthsIn(one.dataDir)).to.deep.equal([]);

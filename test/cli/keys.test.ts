@@ -69,10 +69,10 @@ describe('duebook keys', () => {
     await withProduct(env, async ({ services, foundation }) => {
       expect((await services.keys.jwks()).keys.map((key) => key.kid)).to.deep.equal([kid, old?.kid]);
       expect(await services.sessions.refresh(before.refreshToken, aRequest())).to.have.property('accessToken');
-      const told = await foundation.platform.read({ tenantId: null }, (tx) =>
+      const reported = await foundation.platform.read({ tenantId: null }, (tx) =>
         tx.all("SELECT actor_kind FROM audit_log WHERE action = 'signing_key_rotated'"),
       );
-      expect(told).to.deep.equal([{ actor_kind: 'cli' }]);
+      expect(reported).to.deep.equal([{ actor_kind: 'cli' }]);
     });
   });
 

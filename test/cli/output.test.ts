@@ -61,7 +61,7 @@ describe('what the command line prints', () => {
       );
       return { stdin, stdout, stderr } as unknown as Streams;
     };
-    const told = ({ stdout, stderr }: Streams) =>
+    const reported = ({ stdout, stderr }: Streams) =>
       String((stdout as unknown as PassThrough).read() ?? '') + String((stderr as unknown as PassThrough).read() ?? '');
     const ways: Readonly<Record<string, (io: Io, text: string) => unknown>> = {
       data: (io, text) => io.data(text),
@@ -76,26 +76,26 @@ describe('what the command line prints', () => {
           const there = streams(true);
           tell(createIo(there), `a${text}b`);
           // The line editor and the progress line say some of their own around the text.
-          const said = told(there);
+          const said = reported(there);
           expect(said, JSON.stringify(text)).not.to.contain(`a${text}`);
           expect(said).to.match(/a(\\u[0-9a-f]{4}|[^\p{Cc}])+b/u);
         }
         const there = streams(true);
         tell(createIo(there), FINE);
-        expect(told(there)).to.contain(FINE);
+        expect(reported(there)).to.contain(FINE);
       });
     }
 
     it('lines stay lines', () => {
       const there = streams(false);
       createIo(there).data('one\ntwo');
-      expect(told(there)).to.equal('one\ntwo\n');
+      expect(reported(there)).to.equal('one\ntwo\n');
     });
 
     it('JSON holds the same values, spelled in ASCII where they would steer', () => {
       const there = streams(false);
       createIo(there).data(JSON.stringify({ name: NASTY, fine: FINE }, null, 2));
-      const text = told(there);
+      const text = reported(there);
       expect(text).not.to.match(STEERS);
       expect(JSON.parse(text)).to.deep.equal({ name: NASTY, fine: FINE });
     });
@@ -105,8 +105,8 @@ describe('what the command line prints', () => {
       const [pipe, terminal] = [streams(false), streams(true)];
       await createIo(pipe).write(file);
       await createIo(terminal).write(file);
-      expect(told(pipe)).to.equal(file);
-      expect(told(terminal)).to.equal('a;\t\\u202e\r\nb\\u001b[2J\\u000dc\r\n');
+      expect(reported(pipe)).to.equal(file);
+      expect(reported(terminal)).to.equal('a;\t\\u202e\r\nb\\u001b[2J\\u000dc\r\n');
     });
   });
 

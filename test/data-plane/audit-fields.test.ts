@@ -98,7 +98,7 @@ const HELD: Readonly<Record<string, readonly string[]>> = {
   workflow_event: ['fromStageCode', 'kind', 'locked', 'note', 'toStageCode', 'transitionCode'],
 };
 
-/** A little of everything that is told row by row. */
+/** Sample rows of every kind of import warning and error. */
 async function liveThrough({ plane }: TestPlane): Promise<void> {
   const { id, version } = await plane.createContract(
     aContract({
@@ -140,7 +140,7 @@ async function liveThrough({ plane }: TestPlane): Promise<void> {
   expect(version).to.equal(1);
 }
 
-/** By record, the fields that some event tells. */
+/** The fields in audit events, by record. */
 async function told({ database, call }: TestPlane): Promise<Record<string, string[]>> {
   const rows = await database.read(call, (tx) =>
     tx.all('SELECT changes FROM audit_log WHERE tenant_id = ?', [call.tenantId]),
@@ -231,7 +231,7 @@ describe('what the list of the audit shows of contract data', () => {
       expect(
         now.find(({ recordKind, field }) => recordKind === 'payment_line' && field === 'receivedAmount'),
       ).to.include({ before: 0, after: 70, currencyCode: 'JPY' });
-      // As events were written before they told their currency.
+      // The format of events before they had a currency.
       await test.database.write(test.call, async (tx) => {
         for (const row of await tx.all('SELECT id, changes FROM audit_log WHERE tenant_id = ?', [test.call.tenantId])) {
           const changes = (JSON.parse(String(row['changes'])) as { currency?: unknown }[]).map(

@@ -12,7 +12,7 @@ const paid = (bankSerialNo: string, changes: Partial<PaymentLineInput> = {}): Pa
   aLine({ receivedAmount: 5, bankSerialNo, ...changes });
 const IDS = { subjectId: HARBOUR.id, ownerId: MING.id };
 
-/** What is told of a transfer that other lines name. */
+/** The warning for a transfer that other lines name. */
 const reused = (warnings: readonly Warning[] | undefined) =>
   (warnings ?? []).filter(({ code }) => code === 'BANK_SERIAL_REUSED').map(({ paymentIds }) => paymentIds);
 
@@ -22,7 +22,7 @@ interface Given extends TestPlane {
   readonly paymentId: string;
 }
 
-/** Every way on which a line comes to name the transfer `T-1`: what its answer warns of. */
+/** Every operation that can set the transfer `T-1` on a line, with the warnings of its answer. */
 const WAYS: Readonly<Record<string, (given: Given) => Promise<readonly Warning[] | undefined>>> = {
   'a new contract': async ({ plane }) => (await plane.createContract(aContract({ payments: [paid('T-1')] }))).warnings,
   'a plan that a change of the contract brings': async ({ plane, contractId }) =>
@@ -72,7 +72,7 @@ const sheetRow = (bankSerialNo: string) =>
     'line.receivedAmount': 5,
     'line.bankSerialNo': bankSerialNo,
   });
-const told = ({ rows }: ImportReport) => rows.map(({ row, warnings }) => [row, ...reused(warnings)]);
+const reported = ({ rows }: ImportReport) => rows.map(({ row, warnings }) => [row, ...reused(warnings)]);
 
 describe('a bank transfer that other lines name', () => {
   it('can be named to these operations, all of which are tried here; sheets and reviews bring it in another form', () => {
@@ -136,7 +136,7 @@ describe('a bank transfer that other lines name', () => {
       const {
         payments: [there],
       } = await plane.createContract(aContract({ payments: [paid('T-3')] }));
-      expect(told(await plane.previewImport(sheet))).to.deep.equal([
+      expect(reported(await plane.previewImport(sheet))).to.deep.equal([
         [2, undefined],
         [3],
         [4, undefined],
@@ -145,7 +145,7 @@ describe('a bank transfer that other lines name', () => {
       const report = await plane.importContracts(sheet);
       const lineOf = async (row: number) =>
         (await plane.getContract({ contractId: report.rows[row]?.contractId ?? '' })).payments[0]?.id;
-      expect(told(report)).to.deep.equal([[2, [await lineOf(2)]], [3], [4, [await lineOf(0)]], [5, [there?.id]]]);
+      expect(reported(report)).to.deep.equal([[2, [await lineOf(2)]], [3], [4, [await lineOf(0)]], [5, [there?.id]]]);
     });
 
     it('is reported by the row of its line, where a contract has several', async () => {
@@ -153,7 +153,7 @@ describe('a bank transfer that other lines name', () => {
       await plane.createContract(aContract({ payments: [paid('T-1')] }));
       const first = sheetRow('T-9');
       expect(
-        told(
+        reported(
           await plane.importContracts(aSheet([first, { ...first, 'line.period': 'rest', 'line.bankSerialNo': 'T-1' }])),
         ).map(([row, ids]) => [row, Boolean(ids)]),
       ).to.deep.equal([

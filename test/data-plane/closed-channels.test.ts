@@ -101,8 +101,8 @@ describe('a notification channel that is being removed', () => {
               () => false,
             ),
           );
-          const [{ transitionCodes }, ...told] = await Promise.all([close(t, channelId), ...telling]);
-          expect(told.some(Boolean), `round ${round}`).to.equal(transitionCodes.length > 0);
+          const [{ transitionCodes }, ...reported] = await Promise.all([close(t, channelId), ...telling]);
+          expect(reported.some(Boolean), `round ${round}`).to.equal(transitionCodes.length > 0);
         }
       });
     },

@@ -73,8 +73,8 @@ describe('many contracts at once', () => {
       const t = makePlane();
       const [a] = await several(t, 1);
       const nothing = { deleted: 0, notFound: [a?.id], blocked: [] };
-      for (const stranger of [makePlane().plane, t.as({ subjectScope: [] }), t.as({ ownerScope: newId() })])
-        expect(await stranger.bulkDeleteContracts({ ids: [a?.id ?? ''] })).to.deep.equal(nothing);
+      for (const otherTenant of [makePlane().plane, t.as({ subjectScope: [] }), t.as({ ownerScope: newId() })])
+        expect(await otherTenant.bulkDeleteContracts({ ids: [a?.id ?? ''] })).to.deep.equal(nothing);
       expect((await t.plane.listContracts({})).total).to.equal(1);
     });
 
@@ -134,13 +134,13 @@ describe('many contracts at once', () => {
     it('a file of another kind, or out of scope, is refused, and nothing changes', async () => {
       const t = makePlane();
       const [a] = await several(t, 1);
-      const stranger = makePlane();
+      const otherTenant = makePlane();
       const scoped = t.as({ subjectScope: [a?.subjectId ?? ''] });
       for (const [plane, contractAttachment] of [
         [t.plane, await file(t, 'invoice')],
         [t.plane, newId()],
         [t.plane, 'no id'],
-        [t.plane, await file(stranger, 'contract_original')],
+        [t.plane, await file(otherTenant, 'contract_original')],
         [scoped, await file(t, 'contract_original', newId())],
       ] as const) {
         expect(await failureOf(plane.bulkAttachContracts({ ids: [a?.id ?? ''], contractAttachment }))).to.deep.equal({

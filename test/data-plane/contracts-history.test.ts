@@ -5,7 +5,7 @@ import { failureOf } from '../support/failures.js';
 import { forEachPlane, PLANES, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
-const told = ({ changes }: Pick<HistoryEntry, 'changes'>) =>
+const reported = ({ changes }: Pick<HistoryEntry, 'changes'>) =>
   Object.fromEntries(
     changes.map(({ record, recordName, field, before, after }) => [
       `${record} ${recordName}: ${field}`,
@@ -53,7 +53,7 @@ describe('the history of a contract', () => {
           changeCount: 7,
         });
         expect(entry.actor).to.deep.equal({ kind: 'cli', id: null, name: 'operator' });
-        expect(told(entry)).to.deep.equal({
+        expect(reported(entry)).to.deep.equal({
           'contract HT-9: quantity': [2, 3],
           'contract HT-9: totalAmount': [101, 151.5],
           'contract HT-9: deposit': [10, null],
@@ -63,15 +63,17 @@ describe('the history of a contract', () => {
           'payment_line 2026-04: amount': [12.5, 13],
         });
         const [, first] = (await t.plane.listHistory({ contractId: made.id })).items;
-        expect(told(first ?? entry)).to.include.keys([
+        expect(reported(first ?? entry)).to.include.keys([
           'contract HT-9: contractNo',
           'contract HT-9: totalAmount',
           'payment_line 2026-04: dueDate',
           'payment_line 2026-04: receivedAmount',
         ]);
-        expect(told(first ?? entry)['contract HT-9: unitPrice']).to.deep.equal([null, 50.5]);
+        expect(reported(first ?? entry)['contract HT-9: unitPrice']).to.deep.equal([null, 50.5]);
         expect(
-          Object.keys(told(first ?? entry)).filter((key) => /Minor|Key|otherCurrency|outstanding|stageName/.test(key)),
+          Object.keys(reported(first ?? entry)).filter((key) =>
+            /Minor|Key|otherCurrency|outstanding|stageName/.test(key),
+          ),
         ).to.deep.equal([]);
       });
 
@@ -87,23 +89,23 @@ describe('the history of a contract', () => {
         const contractId = made.id;
         const paymentId = made.payments[0]?.id ?? '';
         await t.plane.recordReceipt({ paymentId, receivedAmount: 0.01, receivedDate: '2026-03-01' });
-        expect(told(await latest(t, contractId))).to.deep.equal({
+        expect(reported(await latest(t, contractId))).to.deep.equal({
           'payment_line A: receivedAmount': [0, 0.01],
           'payment_line A: receivedDate': [null, '2026-03-01'],
         });
         await t.plane.updateNote({ contractId, noteId: made.notes[0]?.id ?? '', value: 'W' });
-        expect(told(await latest(t, contractId))).to.deep.equal({ 'note L: value': ['V', 'W'] });
+        expect(reported(await latest(t, contractId))).to.deep.equal({ 'note L: value': ['V', 'W'] });
         await t.plane.updateTerm({ contractId, termId: made.terms[0]?.id ?? '', title: 'U' });
-        expect(told(await latest(t, contractId))).to.deep.equal({ 'term U: title': ['T', 'U'] });
+        expect(reported(await latest(t, contractId))).to.deep.equal({ 'term U: title': ['T', 'U'] });
         await t.plane.deleteTerm({ contractId, termId: made.terms[0]?.id ?? '' });
-        expect(told(await latest(t, contractId))).to.deep.equal({
+        expect(reported(await latest(t, contractId))).to.deep.equal({
           'term U: kind': ['other', null],
           'term U: title': ['U', null],
           'term U: note': ['N', null],
         });
         const task = await t.plane.addTask({ contractId, code: 'T-1', title: 'Deliver' });
         await t.plane.updateTask({ contractId, taskId: task.id, changes: { status: 'in_progress' } });
-        const moved = told(await latest(t, contractId));
+        const moved = reported(await latest(t, contractId));
         expect(moved['fulfillment_task T-1: status']).to.deep.equal(['pending', 'in_progress']);
         expect(moved['fulfillment_task T-1: startedAt']?.[1]).to.match(/^\d{4}-.*Z$/);
         await t.plane.addInvoice({
@@ -114,7 +116,7 @@ describe('the history of a contract', () => {
           receivablePlanId: paymentId,
           status: 'issued',
         });
-        const entered = told(await latest(t, contractId));
+        const entered = reported(await latest(t, contractId));
         expect([
           entered['invoice INV-1: invoiceAmount'],
           entered['invoice INV-1: taxRate'],
@@ -144,10 +146,10 @@ describe('the history of a contract', () => {
         const [moved, changed, entered] = (await t.plane.listHistory({ contractId: made.id })).items;
         if (!moved || !changed || !entered) throw new Error('three events were expected');
         const no = made.contractNo;
-        expect(told(moved)).to.include.deep.keys([`contract ${no}: currencyCode`]);
-        expect(told(moved)['payment_line A: amount']).to.deep.equal([1_500, 700]);
-        expect(told(changed)).to.deep.equal({ [`contract ${no}: deposit`]: [20.25, 20] });
-        expect(told(entered)['payment_line A: amount']).to.deep.equal([null, 1_500]);
+        expect(reported(moved)).to.include.deep.keys([`contract ${no}: currencyCode`]);
+        expect(reported(moved)['payment_line A: amount']).to.deep.equal([1_500, 700]);
+        expect(reported(changed)).to.deep.equal({ [`contract ${no}: deposit`]: [20.25, 20] });
+        expect(reported(entered)['payment_line A: amount']).to.deep.equal([null, 1_500]);
       });
 
       it('account numbers are masked for everybody', async () => {
@@ -161,7 +163,7 @@ describe('the history of a contract', () => {
         await t.plane.updateContract({ contractId: made.id, changes: { payeeAccount: '6222000011029999' } });
         const { items } = await t.plane.listHistory({ contractId: made.id });
         expect(JSON.stringify(items)).not.to.contain('62220000');
-        expect(told(items[0] ?? { changes: [] })).to.deep.equal({
+        expect(reported(items[0] ?? { changes: [] })).to.deep.equal({
           [`contract ${made.contractNo}: payeeAccount`]: ['****0001', '****9999'],
         });
       });

@@ -8,7 +8,7 @@ import { aContract, aLine } from '../support/samples.js';
 
 const GONE = { code: 'NOT_FOUND', details: {} };
 
-/** What anybody gets for a contract that is not his: nothing, everywhere, and nothing changes. */
+/** A contract outside the caller's scope is not found by any operation, and nothing changes. */
 async function expectUnseen(plane: BoundPlane<Operations>, contractId: string): Promise<void> {
   expect(await failureOf(plane.getContract({ contractId }))).to.deep.equal(GONE);
   expect(await failureOf(plane.updateContract({ contractId, changes: { remark: 'stolen' } }))).to.deep.equal(GONE);

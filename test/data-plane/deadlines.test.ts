@@ -181,7 +181,7 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
       const asked = failureOf(plane.invoke('change', { call, signal: going.signal }, {}));
       await gate.begun;
       going.abort();
-      // Over a wire nobody is there any more to hear what became of it.
+      // Over a wire, the caller has disconnected before the outcome is known.
       expect(await asked).to.have.property(
         'code',
         kind === 'sqlite over the wire' ? 'DATA_PLANE_OUTCOME_UNKNOWN' : 'DATA_PLANE_UNAVAILABLE',

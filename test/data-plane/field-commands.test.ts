@@ -311,7 +311,7 @@ describe('commands about custom fields', () => {
         [a, 'A', 4, true],
       ]);
       expect((await t.plane.getContract({ contractId: made.id })).dynamicFields).to.deep.equal({ [field.id]: [a, b] });
-      // What was there may stay, and what is gone cannot come in.
+      // A stored value may stay, but a removed one cannot be set.
       expect(
         (await t.plane.updateContract({ contractId: made.id, changes: { dynamicFields: { [field.id]: [a, b, c] } } }))
           .dynamicFields,

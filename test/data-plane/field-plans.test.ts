@@ -20,9 +20,9 @@ describe('the statements of custom fields', () => {
             asked.push([sql, values]);
             return tx.all(sql, values);
           };
-          const told: Transaction = Object.assign(Object.create(tx) as Transaction, { all });
+          const reported: Transaction = Object.assign(Object.create(tx) as Transaction, { all });
           let walked = 0;
-          for await (const step of new FieldValueStore(told, t.call, new DueMarks()).walk(field.id))
+          for await (const step of new FieldValueStore(reported, t.call, new DueMarks()).walk(field.id))
             walked += step.length;
           expect(walked).to.equal(2);
           // Of so few rows PostgreSQL would read all.

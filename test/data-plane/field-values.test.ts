@@ -301,11 +301,11 @@ describe('custom values of contracts', () => {
         await t.plane.createContract(aContract());
         const asked: string[] = [];
         const listening = (tx: Transaction): Transaction => {
-          const told = (read: 'get' | 'all') => (sql: string, values?: readonly Value[]) => {
+          const reported = (read: 'get' | 'all') => (sql: string, values?: readonly Value[]) => {
             asked.push(sql);
             return tx[read](sql, values);
           };
-          return Object.assign(Object.create(tx) as Transaction, { get: told('get'), all: told('all') });
+          return Object.assign(Object.create(tx) as Transaction, { get: reported('get'), all: reported('all') });
         };
         const read: Database['read'] = (scope, work) => t.database.read(scope, (tx) => work(listening(tx)));
         const database = Object.assign(Object.create(t.database) as Database, { read });

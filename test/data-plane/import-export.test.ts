@@ -90,7 +90,7 @@ const fieldsFor = ({ fields, options }: Tenant, custom: Readonly<Record<string, 
     ]),
   );
 
-/** A tenant's book by contract number, without what is its own: ids, versions, times. */
+/** A tenant's contracts by number, without ids, versions and times. */
 async function contentOf(tenant: Tenant): Promise<unknown[]> {
   const { items } = await tenant.plane.listContracts({ pageSize: 200, sort: 'contractNo' });
   const details: ContractDetail[] = [];

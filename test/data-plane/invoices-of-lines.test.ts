@@ -209,9 +209,9 @@ describe('the invoice data of a line', () => {
       expect((await b.tell({ invoiceAmount: 400 })).warnings).to.deep.equal([]);
       await b.post({ invoiceNo: 'U-1', invoiceAmount: 100, status: 'draft' });
       expect(await b.detail()).to.include({ invoicedAmount: 0, uninvoicedAmount: 1_000 });
-      const told = await b.tell({ invoiceAmount: 450 });
-      expect(told).to.include({ invoicedAmount: 0 });
-      expect(told.warnings.map(({ code }) => code)).to.deep.equal(['INVOICE_RECORDS_COUNT']);
+      const reported = await b.tell({ invoiceAmount: 450 });
+      expect(reported).to.include({ invoicedAmount: 0 });
+      expect(reported.warnings.map(({ code }) => code)).to.deep.equal(['INVOICE_RECORDS_COUNT']);
     });
   });
 });

@@ -195,12 +195,12 @@ describe('what is invoiced', () => {
                   ({ status: state, currencyCode }) => state !== 'void' && currencyCode !== line.currencyCode,
                 ),
               ).to.deep.equal([]);
-              const told = linked.filter(
+              const reported = linked.filter(
                 ({ invoiceNo, status: state, reversedByInvoiceId }) =>
                   invoiceNo === line.invoiceNo && state === 'issued' && reversedByInvoiceId === null,
               );
               if (line.invoiceNo !== null)
-                expect(told, 'one record of the number that the line tells').to.have.length(1);
+                expect(reported, 'one record of the number that the line tells').to.have.length(1);
             }
             expect(unlinked).to.be.at.least(0);
             expect(

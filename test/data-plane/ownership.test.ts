@@ -70,7 +70,7 @@ describe('a handover of contracts', () => {
         [boss, heir, 2],
         [boss, null, 1],
       ]);
-      // Who made it stays who made it; who moved it is told.
+      // The creator stays; the member who moved it is recorded.
       expect(now[0]).to.deep.include({
         createdBy: t.call.actor.id,
         createdAt: owned.createdAt,
@@ -136,8 +136,8 @@ describe('a handover of contracts', () => {
       const t = makePlane();
       const [leaver, heir, north] = [newId(), newId(), newId()];
       const contract = await enter(t, { ownerId: leaver, subjectId: north });
-      const stranger = makePlane();
-      const theirs = await enter(stranger, { ownerId: leaver });
+      const otherTenant = makePlane();
+      const theirs = await enter(otherTenant, { ownerId: leaver });
       const scoped = t.as({ subjectScope: [newId()], ownerScope: newId() });
       const extent = await scoped.getHandoverExtent({ memberId: leaver });
       expect([extent.totals.contracts, extent.samples.contracts, extent.subjectIds]).to.deep.equal([1, [], [north]]);
@@ -146,7 +146,7 @@ describe('a handover of contracts', () => {
       ).to.deep.equal([contract.id]);
       expect((await scoped.closeSubject({ subjectId: north, closingId: newId() })).contracts).to.equal(1);
       expect((await scoped.handOver(handover(leaver, heir))).transferred.contracts).to.equal(1);
-      expect((await stranger.plane.getContract({ contractId: theirs.id })).ownerId).to.equal(leaver);
+      expect((await otherTenant.plane.getContract({ contractId: theirs.id })).ownerId).to.equal(leaver);
     });
 
     it("sets the successor's superior where they would be their own, or none", async () => {

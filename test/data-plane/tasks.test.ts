@@ -302,8 +302,8 @@ describe('the daily step of overdue tasks', () => {
 
     it('goes on in steps until nothing is left, and leaves other tenants alone', async () => {
       const t = makePlane();
-      const stranger = await book(makePlane());
-      await stranger.add({ dueDate: '2026-01-01' });
+      const otherTenant = await book(makePlane());
+      await otherTenant.add({ dueDate: '2026-01-01' });
       const books = await Promise.all(Array.from({ length: 5 }, () => book(t)));
       for (const [i, b] of books.entries()) await b.add({ dueDate: `2026-03-0${i + 1}` });
       const steps = [await step(t, 2), await step(t, 2), await step(t, 2), await step(t, 2)];
@@ -314,7 +314,7 @@ describe('the daily step of overdue tasks', () => {
         [0, false],
       ]);
       expect((await Promise.all(books.map(statuses))).flat()).to.deep.equal(Array.from({ length: 5 }, () => 'overdue'));
-      expect(await statuses(stranger)).to.deep.equal(['pending']);
+      expect(await statuses(otherTenant)).to.deep.equal(['pending']);
     });
 
     it('and a change at the same time do not undo each other', async () => {

@@ -120,7 +120,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         ok(await owner.get<ContractDetail>(`/contracts/${one}`)).payments.find(({ period }) => period === '2026-02'),
       ).to.include({ invoiceNo: null, invoicedAmount: 0, receivedAmount: 3_000 });
       const { text } = await owner.get('/contracts/export', { query: { profile: 'full' } });
-      for (const told of ['INV-A-1', 'JP-1', '上海远东机械有限公司']) expect(text).to.contain(told);
+      for (const reported of ['INV-A-1', 'JP-1', '上海远东机械有限公司']) expect(text).to.contain(reported);
     });
 
     it('moves a contract on, and gives one back from the trash', async () => {

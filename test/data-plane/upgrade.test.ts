@@ -113,12 +113,12 @@ for (const { steps, kind } of CASES) {
     });
 
     it("shows old events in today's format, each amount in the currency of its record, and the chain still verifies", async () => {
-      const told = async ({ plane }: TestPlane) =>
+      const reported = async ({ plane }: TestPlane) =>
         (await plane.listAudit({ pageSize: 200 })).items.flatMap(({ action, changes }) =>
           changes.map((change) => ({ action, ...change })),
         );
       const amounts = async (test: TestPlane, of: string) =>
-        (await told(test))
+        (await reported(test))
           .filter(({ action, field, recordKind }) => `${action} ${recordKind} ${field}` === of)
           .map(({ before, after, currencyCode }) => [before, after, currencyCode]);
       expect(await amounts(book, 'createContract payment_line amount')).to.deep.include.members([
@@ -128,7 +128,7 @@ for (const { steps, kind } of CASES) {
       expect(await amounts(book, 'recordReceipt payment_line receivedAmount')).to.deep.equal([[0, 1_000, 'CNY']]);
       expect(await amounts(other, 'recordReceipt payment_line receivedAmount')).to.deep.equal([[0, 10, 'EUR']]);
       for (const test of [book, other]) {
-        const storage = (await told(test)).filter(
+        const storage = (await reported(test)).filter(
           ({ field, before, after }) =>
             field.endsWith('Minor') || [before, after].some((value) => typeof value === 'number' && value > 1e11),
         );

@@ -13,7 +13,7 @@ interface Flow {
   readonly effects?: Effects;
 }
 
-/** A contract in the first of two stages, and what a move to the second comes to. */
+/** A contract in the first of two stages, and the outcome of a move to the second. */
 async function tryMove(
   test: TestPlane,
   { conditions = {}, completionRules = {}, effects = {} }: Flow,

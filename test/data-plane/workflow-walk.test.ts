@@ -66,7 +66,7 @@ interface State {
 }
 const reaches = (actual: Control, needed: Control) => CONTROLS.indexOf(actual) >= CONTROLS.indexOf(needed);
 
-/** What a step comes to by the table: the next state, or the refusal. */
+/** The outcome of a step by the table: the next state, or the refusal. */
 function expected({ stage, locked }: State, step: Step, control: Control): State | string {
   if ('locked' in step)
     return step.locked || !locked || reaches(control, 'approve')

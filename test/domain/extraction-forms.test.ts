@@ -62,10 +62,10 @@ describe('papers that are neither a sale nor a lease', () => {
   }
 
   it('those whose title or form names their kind are recognised', () => {
-    const told = Object.entries(NO_CONTRACTS)
+    const reported = Object.entries(NO_CONTRACTS)
       .filter(([, { text }]) => read(text).warnings.some(({ code }) => code === 'OTHER_DOCUMENT'))
       .map(([name]) => name);
-    expect(Object.keys(NO_CONTRACTS).filter((name) => !told.includes(name))).to.deep.equal(['a Chinese brochure']);
+    expect(Object.keys(NO_CONTRACTS).filter((name) => !reported.includes(name))).to.deep.equal(['a Chinese brochure']);
     expect(read(NO_CONTRACTS['an English invoice']?.text ?? '').warnings[0]?.message).to.match(
       /this is an invoice, and neither a sale nor a lease/,
     );

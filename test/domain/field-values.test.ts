@@ -102,8 +102,8 @@ describe('custom values', () => {
     ['phone', 'call me', 'must be a phone number like +86 21 5555 0100'],
     ['user', { id: 1 }, 'must be a string'],
   ];
-  for (const [type, raw, told] of REFUSED)
-    it(`${type}: ${JSON.stringify(raw).slice(0, 40)} ${told}`, () => expect(problem(type, raw)).to.equal(told));
+  for (const [type, raw, reported] of REFUSED)
+    it(`${type}: ${JSON.stringify(raw).slice(0, 40)} ${reported}`, () => expect(problem(type, raw)).to.equal(reported));
 
   it('blank texts and empty lists are no value, in every type', () => {
     for (const type of ['text', 'number', 'date', 'select', 'multi_select', 'boolean', 'user'] as const)

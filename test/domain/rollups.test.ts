@@ -88,8 +88,8 @@ describe('what changes add to the rollups', () => {
           }),
           { minLength: 2, maxLength: 20 },
         ),
-        (told) => {
-          const rows = (list: typeof told) => {
+        (reported) => {
+          const rows = (list: typeof reported) => {
             const entries = new Entries();
             for (const { days, owner, subject, code } of list) {
               entries.contract({ ...contract, ownerId: owner, subjectId: subject }, 1);
@@ -101,8 +101,8 @@ describe('what changes add to the rollups', () => {
             }
             return { days: entries.days(), groups: entries.groups() };
           };
-          const found = rows(told);
-          expect(rows(told.toReversed())).to.deep.equal(found);
+          const found = rows(reported);
+          expect(rows(reported.toReversed())).to.deep.equal(found);
           const keys = found.days.map(({ key }) => key.join(' '));
           expect(keys).to.deep.equal([...new Set(keys)].toSorted());
         },

@@ -147,18 +147,18 @@ describe('analytics over HTTP', () => {
         expect(
           (await client.get<AnalyticsDistribution>('/analytics/distribution')).body.bySubject.map(({ key }) => key),
         ).to.deep.equal([second]);
-        const stranger = await administration(server());
+        const otherTenant = await administration(server());
         for (const route of ROUTES) {
           for (const [who, subjectId] of [
             [client, org.subjectId],
             [client, newId()],
             [client, 'no-id'],
-            [stranger.asOwner, second],
+            [otherTenant.asOwner, second],
           ] as const) {
             const { status, body } = await who.get(route, { query: { subjectId } });
             expect([status, body], `${route} ${subjectId}`).to.deep.equal([404, NOT_FOUND]);
           }
-          expect((await stranger.asOwner.get<Record<string, unknown>>(route)).body['byCurrency']).to.deep.equal([]);
+          expect((await otherTenant.asOwner.get<Record<string, unknown>>(route)).body['byCurrency']).to.deep.equal([]);
         }
       });
 

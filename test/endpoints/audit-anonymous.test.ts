@@ -6,7 +6,7 @@ import { forEachServer } from '../support/server.js';
 
 const HOUR_MS = 3_600_000;
 const clock = fakeClock();
-/** Kinds of an event of strangers that an hour tells apart, and what is told of all others together. */
+/** How many kinds of unauthenticated events an hour has separately; the others are counted together. */
 const AN_HOUR = 20;
 
 /** Every request another address, as of somebody who has many. */

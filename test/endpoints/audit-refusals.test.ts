@@ -11,7 +11,7 @@ import { forEachServer } from '../support/server.js';
 
 const HOUR_MS = 3_600_000;
 const clock = fakeClock();
-const told = ({ changes }: AuditEntry): Record<string, unknown> =>
+const reported = ({ changes }: AuditEntry): Record<string, unknown> =>
   Object.fromEntries(changes.map(({ field, after }) => [field, after]));
 
 describe('what somebody is refused', () => {
@@ -33,7 +33,7 @@ describe('what somebody is refused', () => {
         (
           await owner.get<AuditPage>('/audit', { query: { actor: actorId, action: 'access_refused', pageSize: 200 } })
         ).body.items.toReversed();
-      /** The hour ends, and what was counted in it is told. */
+      /** The hour ends, and its counts are recorded. */
       const endHour = async () => {
         await server().schedules.run('audit-refusals');
         clock.advance(HOUR_MS + 10 * 60_000);
@@ -61,7 +61,7 @@ describe('what somebody is refused', () => {
           recordId: null,
         });
         expect(refusal?.ip).to.match(/127\.0\.0\.1$/);
-        const { sessionId, ...rest } = told(refusal ?? never());
+        const { sessionId, ...rest } = reported(refusal ?? never());
         expect(rest).to.deep.equal({ route: 'POST /contracts', code: 'FORBIDDEN', needs: 'contract_edit (edit)' });
         const sessions = (await client.get<{ items?: { id: string }[] } | { id: string }[]>('/auth/sessions')).text;
         expect(sessions).to.contain(String(sessionId));
@@ -79,7 +79,7 @@ describe('what somebody is refused', () => {
           ).status,
         ).to.equal(403);
         const [byPlan] = (await ofPoor.get<AuditPage>('/audit', { query: { action: 'access_refused' } })).body.items;
-        expect(told(byPlan ?? never())).to.deep.include({
+        expect(reported(byPlan ?? never())).to.deep.include({
           route: 'POST /dynamic-fields/commands',
           code: 'PLAN_FEATURE_NOT_ENABLED',
           needs: '{"feature":"customFields"}',
@@ -113,7 +113,9 @@ describe('what somebody is refused', () => {
           ).status,
         ).to.equal(403);
         expect(
-          (await refusals(member.id)).map((entry) => told(entry)).map(({ route, code, needs }) => [route, code, needs]),
+          (await refusals(member.id))
+            .map((entry) => reported(entry))
+            .map(({ route, code, needs }) => [route, code, needs]),
         ).to.deep.equal([
           [
             'POST /contracts/:id/workflow/transition',
@@ -135,8 +137,8 @@ describe('what somebody is refused', () => {
         await endHour();
         const [first, repeats, ...more] = await refusals(member.id);
         expect(more).to.deep.equal([]);
-        expect(told(first ?? never())).not.to.have.property('repeats');
-        expect(told(repeats ?? never())).to.deep.include({
+        expect(reported(first ?? never())).not.to.have.property('repeats');
+        expect(reported(repeats ?? never())).to.deep.include({
           route: 'DELETE /contracts/:id',
           code: 'FORBIDDEN',
           needs: 'contract_delete (edit)',
@@ -170,13 +172,15 @@ describe('what somebody is refused', () => {
           (await client.post('/tenant-admin/invitations', { email: 'eve@acme.test', roleCode: 'admin' })).status,
         ).to.equal(403);
         expect(
-          (await refusals(member.id)).map((entry) => told(entry)).map(({ route, code, needs }) => [route, code, needs]),
+          (await refusals(member.id))
+            .map((entry) => reported(entry))
+            .map(({ route, code, needs }) => [route, code, needs]),
         ).to.deep.equal([
           ['POST /contracts', 'FIELD_NOT_EDITABLE', `{"fields":["${fields[0] ?? ''}"]}`],
           ['POST /tenant-admin/invitations', 'FORBIDDEN', 'admin (edit)'],
         ]);
         await endHour();
-        const repeats = (await refusals(member.id)).map((entry) => told(entry)).filter((row) => 'repeats' in row);
+        const repeats = (await refusals(member.id)).map((entry) => reported(entry)).filter((row) => 'repeats' in row);
         expect(repeats.map(({ route, code, needs, repeats: times }) => [route, code, needs, times])).to.deep.equal([
           ['POST /contracts', 'FIELD_NOT_EDITABLE', undefined, 109],
         ]);
@@ -219,7 +223,7 @@ describe('what somebody is refused', () => {
         const failures = async () =>
           (await owner.get<AuditPage>('/audit', { query: { record: member.id, action: 'login_failed' } })).body.items
             .toReversed()
-            .map((entry) => told(entry));
+            .map((entry) => reported(entry));
         expect(await failures()).to.deep.equal([{ reason: 'password' }, { reason: 'password', lockedForSeconds: 30 }]);
         await endHour();
         const [, , repeats, ...more] = await failures();

@@ -121,7 +121,7 @@ describe('codes by mail', () => {
       const first = await sent(who);
       identity.clock.advance(MINUTE_MS);
       let second = await sent(who);
-      // One time in a million both are the same, and nothing could be told.
+      // One time in a million both are equal, and the test could not distinguish them.
       if (second === first) {
         identity.clock.advance(MINUTE_MS);
         second = await sent(who);

@@ -180,7 +180,7 @@ describe('a client that asks for passkeys of an unknown account', () => {
   });
 });
 
-/** A right answer in every part, but made with a key that nobody knows. */
+/** A valid answer in every part, but signed with an unknown key. */
 function strangersAnswer(id: string, challenge: string) {
   const authenticator = softwareAuthenticator({ origin: PUBLIC_URL });
   authenticator.create({ challenge, rp: { id: 'book.example.test' }, user: { id: '' } }, { credentialId: id });

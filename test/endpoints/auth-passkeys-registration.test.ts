@@ -149,7 +149,7 @@ describe('attacks on the registration of passkeys', () => {
     });
 
     it('a client that registers the ids of a sign-in does not learn whether they are real', async () => {
-      const [victim, stranger] = [await newMember(), await newMember()];
+      const [victim, otherTenant] = [await newMember(), await newMember()];
       await registered(victim.client);
       for (const email of [victim.member.email, 'nobody@example.test']) {
         const { body } = await app.client.post<{ options: { allowCredentials: { id: string }[] } }>(
@@ -160,8 +160,8 @@ describe('attacks on the registration of passkeys', () => {
         expect(
           (
             await answer(
-              stranger.client,
-              authenticator().create((await ask(stranger.client)).options, { credentialId }),
+              otherTenant.client,
+              authenticator().create((await ask(otherTenant.client)).options, { credentialId }),
             )
           ).status,
           email,

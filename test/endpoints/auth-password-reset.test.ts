@@ -279,7 +279,7 @@ describe('password reset', () => {
   });
 });
 
-/** The statements that a request sends to the platform database while nobody else uses it, without their values. */
+/** The statements that a request sends to the otherwise idle platform database, without their values. */
 async function statementsOf({ foundation }: TestServer, request: () => Promise<unknown>): Promise<string[]> {
   const { platform } = foundation;
   const statements: string[] = [];

@@ -12,7 +12,7 @@ import {
 import { forEachDatabase } from '../support/database.js';
 import type { LittleApp } from '../support/little-app.js';
 
-/** As it is where nobody sets it. */
+/** The default. */
 function byDefault(): number {
   const read = readServerConfig({});
   if (!read.ok) throw new Error('the defaults are at fault');

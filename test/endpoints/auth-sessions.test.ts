@@ -145,9 +145,9 @@ describe("sessions of one's own", () => {
     it('of another member or tenant, or unknown ones, are not found with identical answers, and continue', async () => {
       const { who, client } = await signedIn();
       const colleague = await signIn(app.client, { ...who, member: who.owner });
-      const stranger = await signedIn();
+      const otherTenant = await signedIn();
       const ids: string[] = [];
-      for (const { client: theirs } of [colleague, stranger])
+      for (const { client: theirs } of [colleague, otherTenant])
         ids.push((await theirs.get<OwnSession[]>('/auth/sessions')).body[0]?.id ?? '');
       const texts = new Set<string>();
       for (const id of [...ids, '01890000-0000-7000-8000-0000000000ff', 'no-id']) {
@@ -156,7 +156,7 @@ describe("sessions of one's own", () => {
         texts.add(answer.text);
       }
       expect(texts.size).to.equal(1);
-      for (const { client: theirs } of [colleague, stranger])
+      for (const { client: theirs } of [colleague, otherTenant])
         expect((await theirs.get('/auth/me')).status).to.equal(200);
     });
   });

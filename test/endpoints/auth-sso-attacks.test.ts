@@ -16,21 +16,21 @@ import {
 } from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { Answer, DomainError, FrameworkError } from '../support/http.js';
-import { startLiar, type Lie, type LyingProvider } from '../support/lying-oidc.js';
+import { startFakeProvider, type Manipulation, type FakeProvider } from '../support/fake-oidc.js';
 import type { LittleApp } from '../support/little-app.js';
 import { beginSso, exchangeSso, startOidc, type TestProvider } from '../support/oidc.js';
 
 describe('attacks on single sign-on', () => {
   forEachDatabase((kind, fresh) => {
     let provider: TestProvider;
-    let liar: LyingProvider;
+    let liar: FakeProvider;
     let identity: TestIdentity;
     let app: LittleApp;
     let org: MadeTenant;
     let email: string;
     before(async () => {
       provider = await startOidc({ publicUrl: PUBLIC_URL });
-      liar = await startLiar();
+      liar = await startFakeProvider();
       const read = parseSsoProviders([
         provider.settings(),
         provider.settings({ id: 'plain', name: 'The same again' }),
@@ -91,8 +91,8 @@ describe('attacks on single sign-on', () => {
         (await identity.database.read({ tenantId: null }, (tx) => tx.get('SELECT count(*) AS n FROM sessions')))?.['n'],
       );
 
-    /** Through the liar: what becomes of a browser that comes back with a code of his. */
-    const believe = async (lie: Lie, parameters: Record<string, string> = {}) => {
+    /** The outcome for a browser that returns with a code of the attacking provider. */
+    const believe = async (lie: Manipulation, parameters: Record<string, string> = {}) => {
       liar.lie = lie;
       const start = await app.client.get('/auth/sso/liar/start', { query: { tenantSlug: org.tenant.slug } });
       const asked = new URL(start.headers.get('location') ?? '').searchParams;
@@ -169,14 +169,14 @@ describe('attacks on single sign-on', () => {
       const answer = await believe({ claims: { sub: 'honest', email, email_verified: true } });
       expect((await exchange<TokenPair>(codeIn(answer), answer.cookie)).status).to.equal(200);
       const { email: other } = await makeMember(identity, org);
-      const told = await believe({
+      const reported = await believe({
         claims: { sub: 'honest too' },
         userInfo: { sub: 'honest too', email: other, email_verified: true },
       });
-      expect((await exchange<TokenPair>(codeIn(told), told.cookie)).status).to.equal(200);
+      expect((await exchange<TokenPair>(codeIn(reported), reported.cookie)).status).to.equal(200);
     });
 
-    const lies: Readonly<Record<string, Lie>> = {
+    const lies: Readonly<Record<string, Manipulation>> = {
       'another nonce': { claims: { nonce: 'not-the-one' } },
       'no nonce': { claims: { nonce: undefined } },
       'another audience': { claims: { aud: 'somebody-else' } },
@@ -217,7 +217,7 @@ describe('attacks on single sign-on', () => {
     }
 
     it('an unverified email matches no member, neither from the token nor from UserInfo', async () => {
-      const unverified: readonly Lie[] = [
+      const unverified: readonly Manipulation[] = [
         { claims: { email } },
         { claims: { email, email_verified: false } },
         { claims: { email, email_verified: 1 } },
@@ -444,7 +444,7 @@ describe('attacks on single sign-on', () => {
 
     if (kind === 'sqlite') {
       it("an issuer whose document is another's, is none, or is endless is 502, and asked again the next time", async () => {
-        const documents: readonly (readonly [label: string, lie: Lie])[] = [
+        const documents: readonly (readonly [label: string, lie: Manipulation])[] = [
           ['another issuer', { metadata: { issuer: 'https://accounts.example.test' } }],
           ['no endpoints', { metadata: { issuer: 5 } }],
           ['too long', { metadata: { padding: 'x'.repeat(2_000_000) } }],

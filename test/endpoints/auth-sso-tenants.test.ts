@@ -153,14 +153,14 @@ describe('single sign-on of several organisations', () => {
       const member = await makeMember(identity, acme);
       claim(member.email);
       await (await begin('corp', acme)).finish();
-      const told = [{ recipient: member.email, template: 'sso_linked' }];
-      expect(await mails(member.id)).to.deep.equal(told);
+      const reported = [{ recipient: member.email, template: 'sso_linked' }];
+      expect(await mails(member.id)).to.deep.equal(reported);
       await (await begin('corp', acme)).finish();
       claim(member.email);
       expect(locationOf(await (await begin('corp', acme)).finish()), 'another subject of the issuer').to.equal(
         '/?error=not_a_member',
       );
-      expect(await mails(member.id)).to.deep.equal(told);
+      expect(await mails(member.id)).to.deep.equal(reported);
     });
 
     it('who becomes a member by signing in is not notified', async () => {

@@ -215,7 +215,7 @@ describe('single sign-on', () => {
       expect((await come(someone({ email: 'y@corp.example', email_verified: false }), { id: 'auto' })).error).to.equal(
         'not_a_member',
       );
-      // The other entry of the same provider makes nobody.
+      // The other entry of the same provider creates no member.
       expect((await come(someone({ email: 'z@corp.example' }))).error).to.equal('not_a_member');
     });
 
@@ -244,9 +244,9 @@ describe('single sign-on', () => {
     });
 
     it('redirects with error=not_a_member when there is no member, and with access_denied after a refusal, keeping the query of next', async () => {
-      const stranger = await come(someone({ email: 'nobody@corp.example' }), { next: '/in?code=old&x=1' });
-      expect(stranger.answer.headers.get('location')).to.equal('/in?code=old&x=1&error=not_a_member');
-      expect(stranger.answer.headers.getSetCookie()[0]).to.match(
+      const otherTenant = await come(someone({ email: 'nobody@corp.example' }), { next: '/in?code=old&x=1' });
+      expect(otherTenant.answer.headers.get('location')).to.equal('/in?code=old&x=1&error=not_a_member');
+      expect(otherTenant.answer.headers.getSetCookie()[0]).to.match(
         /^service_tenant_sso=; Path=\/api\/v1\/auth\/sso; Max-Age=0;/,
       );
       const unknown = await come(someone());

@@ -91,7 +91,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
     for (const [how, [demote, promote]] of Object.entries(DEMOTIONS)) {
       it(`cannot set their address after demoting them ${how}, for seven days; they are notified of both steps`, async () => {
-        // Of a role other than the one that is lowered, which nobody does to their own.
+        // With another role than the lowered one, as members cannot lower their own.
         await done(level(await logIn(org.owner), 'manager', 'edit'));
         const attacker = await makeMember(server.services, org, { roleCode: 'manager' });
         let client = await logIn(attacker);

@@ -22,7 +22,7 @@ interface Prepared {
   readonly member: Member;
   change(client: Client): Promise<Answer<unknown>>;
   /** Where the notice goes, and what it says. */
-  readonly told: { readonly to: string; readonly subject: RegExp; readonly says: string };
+  readonly reported: { readonly to: string; readonly subject: RegExp; readonly says: string };
   /** Beside the password, to sign in again. */
   readonly shown?: () => object;
 }
@@ -93,7 +93,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         const secret = await offer((await logIn(member)).client);
         return {
           member,
-          told: { to: member.email, subject: SUBJECT, says: 'An authenticator app was added to' },
+          reported: { to: member.email, subject: SUBJECT, says: 'An authenticator app was added to' },
           change: (client) => confirm(client, secret),
         };
       },
@@ -106,7 +106,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         await deliver();
         return {
           member,
-          told: { to: member.email, subject: SUBJECT, says: 'The authenticator app was removed from' },
+          reported: { to: member.email, subject: SUBJECT, says: 'The authenticator app was removed from' },
           change: (by) => by.post('/auth/mfa/disable', { code: recoveryCodes[0] }),
           shown: () => ({ mfaCode: recoveryCodes.pop() }),
         };
@@ -120,7 +120,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         await deliver();
         return {
           member,
-          told: { to: member.email, subject: SUBJECT, says: 'A passkey was removed from' },
+          reported: { to: member.email, subject: SUBJECT, says: 'A passkey was removed from' },
           change: (by) => by.delete(`/auth/passkeys/${id}`),
         };
       },
@@ -128,7 +128,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         const member = await makeMember(server.services, org, { roleCode: 'admin' });
         return {
           member,
-          told: { to: member.email, subject: SUBJECT, says: 'The email address was changed for' },
+          reported: { to: member.email, subject: SUBJECT, says: 'The email address was changed for' },
           change: (client) => client.patch(`/tenant-admin/members/${member.id}`, { email: `moved-${member.email}` }),
         };
       },
@@ -136,7 +136,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         const member = org.owner;
         return {
           member,
-          told: { to: member.email, subject: SUBJECT, says: 'The email address was changed for' },
+          reported: { to: member.email, subject: SUBJECT, says: 'The email address was changed for' },
           change: (client) => client.patch(`/tenant-admin/members/${member.id}`, { email: `moved-${member.email}` }),
         };
       },
@@ -144,7 +144,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         const heir = await makeMember(server.services, org, { roleCode: 'admin' });
         return {
           member: org.owner,
-          told: { to: org.owner.email, subject: /^Org .* has a new owner$/, says: 'The ownership of' },
+          reported: { to: org.owner.email, subject: /^Org .* has a new owner$/, says: 'The ownership of' },
           change: (client) => client.post('/tenant-admin/owner-transfer', { newOwnerId: heir.id }),
         };
       },
@@ -166,7 +166,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       });
 
       it(`is made by a recent session, which continues while all others end, and is notified to the previous address: ${what}`, async () => {
-        const { member, change, told, shown } = await prepare();
+        const { member, change, reported, shown } = await prepare();
         const thief = await logIn(member, shown?.());
         const other = await logIn(member, shown?.());
         for (const { client } of [thief, other]) expect((await client.get('/auth/me')).status).to.equal(200);
@@ -185,11 +185,11 @@ for (const kind of ['sqlite', 'postgres'] as const) {
           );
         }
         await deliver();
-        const notices = smtp.mails.slice(already).filter(({ to }) => to.includes(told.to));
+        const notices = smtp.mails.slice(already).filter(({ to }) => to.includes(reported.to));
         expect(notices.map(({ parsed }) => parsed.subject))
           .to.have.length(1)
-          .and.to.satisfy(([subject]: string[]) => told.subject.test(subject ?? ''));
-        expect(notices[0]?.parsed.text).to.contain(told.says);
+          .and.to.satisfy(([subject]: string[]) => reported.subject.test(subject ?? ''));
+        expect(notices[0]?.parsed.text).to.contain(reported.says);
       });
     }
 

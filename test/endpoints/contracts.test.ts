@@ -170,8 +170,11 @@ describe('contracts over HTTP', () => {
 
     it('another tenant, and a caller of another subject company, find nothing', async () => {
       const contract = await enter({ contractNo: 'SECRET-1' });
-      const stranger = await makeTenant(server().services);
-      const { client: elsewhere } = await signIn(server().client, { tenant: stranger.tenant, member: stranger.owner });
+      const otherTenant = await makeTenant(server().services);
+      const { client: elsewhere } = await signIn(server().client, {
+        tenant: otherTenant.tenant,
+        member: otherTenant.owner,
+      });
       const { client: scoped } = await signedIn('manager', { subjectScope: [] });
       for (const caller of [elsewhere, scoped]) {
         const answers = [

@@ -119,7 +119,7 @@ describe('fifty contracts from a CSV', () => {
 
       it('lists what is overdue from the oldest on, and it adds up', async () => {
         const { items } = await payments({ tab: 'overdue', pageSize: 200 });
-        const told = items.map(({ contractNo, period, dueDate, outstandingAmount, currencyCode, daysOverdue }) => ({
+        const reported = items.map(({ contractNo, period, dueDate, outstandingAmount, currencyCode, daysOverdue }) => ({
           contractNo,
           period,
           dueDate,
@@ -127,7 +127,7 @@ describe('fifty contracts from a CSV', () => {
           currencyCode,
           daysOverdue,
         }));
-        expect(told[0]).to.deep.equal({
+        expect(reported[0]).to.deep.equal({
           contractNo: 'HT-2025-032',
           period: '2025-02',
           dueDate: '2025-02-10',
@@ -135,7 +135,7 @@ describe('fifty contracts from a CSV', () => {
           currencyCode: 'CNY',
           daysOverdue: 398,
         });
-        expect(told.at(-1)).to.deep.equal({
+        expect(reported.at(-1)).to.deep.equal({
           contractNo: 'HT-2025-008',
           period: 'on delivery',
           dueDate: '2026-03-14',

@@ -79,8 +79,8 @@ describe('custom fields over HTTP', () => {
         contract({ dynamicFields: { [reviewer.id]: id } }),
       );
       expect([entered.status, entered.body.dynamicFields]).to.deep.equal([201, { [reviewer.id]: id }]);
-      const stranger = (await makeTenant(server().services)).owner.id;
-      for (const value of [stranger, newId(), 'nobody']) {
+      const otherTenant = (await makeTenant(server().services)).owner.id;
+      for (const value of [otherTenant, newId(), 'nobody']) {
         const refused = await owner.post<DomainError>(
           '/contracts',
           contract({ dynamicFields: { [reviewer.id]: value } }),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { ExtractionRun } from '../../data-plane-agent/plane/contract/records/extraction.js';
 import type { FileRecord } from '../../data-plane-agent/plane/contract/records/files.js';
 import { makeTenant, PASSWORD, signIn, type MadeTenant } from '../support/accounts.js';
-import { cableTo, type Cable } from '../support/cable.js';
+import { breakableConnectionTo, type BreakableConnection } from '../support/breakable-connection.js';
 import { fakeClock, type FakeClock } from '../support/clock.js';
 import { ONE_CONTRACT_TEXT, TYPES } from '../support/documents/one-contract.js';
 import { settled } from '../support/file-server.js';
@@ -65,7 +65,7 @@ describe('readings that are interrupted', function () {
   for (const kind of ['sqlite', 'postgres', 'remote'] as const)
     describe(`while the object store is out of reach, on ${kind}`, () => {
       if (kind === 'postgres') needsPostgres();
-      let cable: Cable;
+      let cable: BreakableConnection;
       let server: TestServer;
       let made: MadeTenant;
       const clock = fakeClock(Date.now());
@@ -73,7 +73,7 @@ describe('readings that are interrupted', function () {
         const minio = await sharedMinio().catch((error: unknown) =>
           skip(this, error instanceof Error ? error.message : String(error)),
         );
-        cable = await cableTo(Number(new URL(minio.origin).port));
+        cable = await breakableConnectionTo(Number(new URL(minio.origin).port));
         undo.push(cable.stop);
         clock.set(Date.now()); // MinIO's clock is the real one
         server = await started(

@@ -73,14 +73,14 @@ forEachFileServer(
           (await org.join({ roleCode: 'sales', subjectScope: [] })).client,
           (await org.join({ roleCode: 'sales', subjectScope: [] })).client,
         ];
-        const stranger = (await administration(server())).asOwner;
+        const otherTenant = (await administration(server())).asOwner;
         for (const [client, fileRef] of [
           [colleague, own.id],
           [blind, filed.id],
-          [stranger, own.id],
-          [stranger, filed.id],
-          [stranger, newId()],
-          [stranger, 'no-id'],
+          [otherTenant, own.id],
+          [otherTenant, filed.id],
+          [otherTenant, newId()],
+          [otherTenant, 'no-id'],
         ] as const) {
           const { status, body, text } = await client.post<DomainError>('/contracts/extract', { fileRef });
           expect([status, body.error.code, body.error.details], text).to.deep.equal([

@@ -105,14 +105,14 @@ forEachServer((server) => {
         (await org.join({ roleCode: 'sales' })).client,
         (await org.join({ roleCode: 'sales', subjectScope: [] })).client,
       ];
-      const stranger = (await administration(server())).asOwner;
+      const otherTenant = (await administration(server())).asOwner;
       for (const [client, id] of [
         [colleague, own.id],
         [blind, forContract.id],
-        [stranger, own.id],
-        [stranger, forContract.id],
-        [stranger, newId()],
-        [stranger, 'no-id'],
+        [otherTenant, own.id],
+        [otherTenant, forContract.id],
+        [otherTenant, newId()],
+        [otherTenant, 'no-id'],
       ] as const) {
         for (const answer of [
           await client.get(`/contracts/extractions/${id}`),
@@ -128,7 +128,7 @@ forEachServer((server) => {
         (await org.asOwner.get(`/contracts/extractions/${own.id}`)).status,
         'an administrator of the whole book',
       ).to.equal(200);
-      const refused = await stranger.post<DomainError>('/contracts/extract', { contractId: contract.id, text: 'x' });
+      const refused = await otherTenant.post<DomainError>('/contracts/extract', { contractId: contract.id, text: 'x' });
       expect([refused.status, refused.body.error.details]).to.deep.equal([
         422,
         { field: 'contractId', value: contract.id },
@@ -137,10 +137,10 @@ forEachServer((server) => {
 
     it('people, subject companies and roles that are not there are refused by field', async () => {
       const run = await readText(sales.client);
-      const [gone, stranger] = [newId(), (await administration(server())).owner.id];
+      const [gone, otherTenant] = [newId(), (await administration(server())).owner.id];
       for (const [key, value, field] of [
         ['ownerId', gone, 'fields[1].overrideValue'],
-        ['ownerId', stranger, 'fields[1].overrideValue'],
+        ['ownerId', otherTenant, 'fields[1].overrideValue'],
         ['subjectId', gone, 'fields[1].overrideValue'],
         ['workflowAllowedRoles', ['king'], 'fields[1].overrideValue[0]'],
       ] as const) {

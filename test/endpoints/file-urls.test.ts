@@ -66,12 +66,12 @@ describe('signed links to files at the server', () => {
     expect([put.status, put.headers.get('access-control-allow-origin')]).to.deep.equal([200, ORIGIN]);
     const refused = await fetch(here(url), { method: 'PUT', headers: { ...headers, Origin: ORIGIN }, body: 'abcd' });
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).to.deep.equal([413, ORIGIN]);
-    const stranger = await fetch(here(url), {
+    const otherTenant = await fetch(here(url), {
       method: 'PUT',
       headers: { ...headers, Origin: 'https://evil.example.com' },
       body: 'abc',
     });
-    expect(stranger.headers.get('access-control-allow-origin')).to.equal(null);
+    expect(otherTenant.headers.get('access-control-allow-origin')).to.equal(null);
   });
 
   it('refuse in the shape of every other refusal, and say nothing of what is stored', async () => {

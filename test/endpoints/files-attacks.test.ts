@@ -179,7 +179,7 @@ forEachFileServer(
         expect([confirmed.scanStatus, confirmed.sha256, link.status]).to.deep.equal(['clean', hashOf(harmless), 200]);
         const got = Buffer.from(await (await fetch(reachable(link.body.url, org.asOwner))).arrayBuffer());
         expect(hashOf(got)).to.equal(confirmed.sha256);
-        // The scan of what is given out, once more, by itself.
+        // The scheduled rescan of downloadable files.
         const stored = await filesOf(server()).objects.read(
           `tenants/${org.tenant.id}/${confirmed.createdAt.slice(0, 4)}/${confirmed.createdAt.slice(5, 7)}/${confirmed.id}`,
           { sizeBytes: confirmed.sizeBytes, signal: new AbortController().signal },

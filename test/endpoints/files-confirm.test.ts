@@ -148,14 +148,14 @@ forEachFileServer(
       it('is only for the member who announced it, not another member or tenant', async () => {
         const announced = await uploaded();
         const colleague = await org.join({ roleCode: 'admin' });
-        const stranger = await administration(server());
-        for (const client of [colleague.client, stranger.asOwner])
+        const otherTenant = await administration(server());
+        for (const client of [colleague.client, otherTenant.asOwner])
           expect(failure(await uploadsOf(client).confirm(announced))).to.deep.include({
             code: 'UPLOAD_TOKEN_MISMATCH',
             details: { fields: ['uploadToken'] },
           });
         expect((await uploadsOf(org.asOwner).confirm(announced)).status).to.equal(201);
-        for (const client of [colleague.client, stranger.asOwner])
+        for (const client of [colleague.client, otherTenant.asOwner])
           expect((await uploadsOf(client).confirm(announced)).status, 'nor when it is a file').to.equal(422);
       });
 

@@ -151,7 +151,7 @@ forEachFileServer((server) => {
         unfiled,
       ];
       const scoped = await org.join({ roleCode: 'viewer', subjectScope: [org.subjectId] });
-      const stranger = await administration(server());
+      const otherTenant = await administration(server());
       const answers = async (client: Client, id: string): Promise<string> => {
         const [record, link] = [await client.get(`/files/${id}`), await client.get(`/files/${id}/download`)];
         expect(record.text).to.equal(link.text);
@@ -160,9 +160,9 @@ forEachFileServer((server) => {
       const nothing = await answers(org.asOwner, newId());
       expect(nothing).to.match(/^404 /);
       for (const { id } of files)
-        for (const client of [scoped.client, stranger.asOwner]) expect(await answers(client, id)).to.equal(nothing);
+        for (const client of [scoped.client, otherTenant.asOwner]) expect(await answers(client, id)).to.equal(nothing);
       expect(await answers(org.asOwner, 'no id')).to.equal(nothing);
-      // A contract in his scope that refers to it opens it to him, for as long as it does.
+      // The caller may open it as long as a contract in their scope refers to it.
       const here = await contract(org.asOwner, { contractAttachment: unfiled.id });
       expect((await download(unfiled.id, {}, scoped.client)).status).to.equal(200);
       await org.asOwner.patch(`/contracts/${here.id}`, { contractAttachment: null });

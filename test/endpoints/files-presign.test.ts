@@ -178,11 +178,11 @@ forEachFileServer(
 
       it('refuses links that are not there, are of another tenant, or out of scope, all alike', async () => {
         const there = await contract();
-        const stranger = await administration(server());
+        const otherTenant = await administration(server());
         const scoped = await org.join({ roleCode: 'viewer', subjectScope: [] });
         const links = { subjectId: org.subjectId, contractId: there.id, paymentId: there.payments[0]?.id ?? '' };
         for (const [field, value] of Object.entries(links)) {
-          for (const client of [stranger.asOwner, scoped.client])
+          for (const client of [otherTenant.asOwner, scoped.client])
             expect(failure(await presign({ [field]: value }, client)), `${field} ${value}`).to.deep.include({
               code: 'REFERENCE_INVALID',
               details: { field, value },

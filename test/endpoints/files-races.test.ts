@@ -69,13 +69,13 @@ forEachFileServer(
           'copy',
           () => refused,
           async () => {
-            const told = await asJob(server(), org, clock)
+            const reported = await asJob(server(), org, clock)
               .scanFiles({})
               .then(
                 () => undefined,
                 (error: unknown) => error,
               );
-            expect(isFailure(told, 'OBJECT_STORE_UNAVAILABLE'), String(told)).to.equal(true);
+            expect(isFailure(reported, 'OBJECT_STORE_UNAVAILABLE'), String(reported)).to.equal(true);
           },
         );
         expect((await record(file.id)).scanStatus).to.equal('infected');
@@ -108,7 +108,7 @@ forEachFileServer(
               () => Promise.resolve(asked.is),
               (is) => is,
             );
-            // Its time is over, and nobody knows of it any more.
+            // It has expired and has no record.
             clock.advance(60_000);
             expect((await uploads.put(announced, second)).status).to.equal(200);
             const made = await uploads.confirm(announced, { ...NOTE, bytes: second });

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { administration } from '../support/administration.js';
 import { aZip, encryptedZip } from '../support/archives.js';
-import { cableTo } from '../support/cable.js';
+import { breakableConnectionTo } from '../support/breakable-connection.js';
 import { EICAR, needsClamd, startClamd, type TestClamd } from '../support/clamd.js';
 import { objectsOf, settled } from '../support/file-server.js';
 import { sharedMinio } from '../support/minio.js';
@@ -44,7 +44,7 @@ const inFolder = async (env: Env): Promise<Counted> => {
 
 const inMinio = async (env: Env): Promise<Counted> => {
   const url = new URL((await sharedMinio()).url(`duebook-read-${process.pid}`));
-  const cable = await cableTo(Number(url.port));
+  const cable = await breakableConnectionTo(Number(url.port));
   url.port = String(cable.port);
   const server = await startServer({ env: { ...env, OBJECT_STORE_URL: url.href } });
   return {
@@ -60,7 +60,7 @@ const inMinio = async (env: Env): Promise<Counted> => {
 for (const [kind, open, times] of [
   // For the entity tag of what was uploaded, for the copy, and for all who look at it.
   ['in a folder', inFolder, 3],
-  // The server copies by itself.
+  // The store copies on the server side.
   ['on MinIO', inMinio, 1],
 ] as const) {
   describe(`a file ${kind}, between its upload and its record`, function () {

@@ -113,13 +113,13 @@ forEachServer((server) => {
 
     for (const [place, send] of Object.entries(PLACES)) {
       it(`in ${place} is taken when it is a file, and refused when it is missing, another tenant's, or infected`, async () => {
-        const stranger = await administration(server());
+        const otherTenant = await administration(server());
         const infected = await uploadsOf(org.asOwner).upload();
         await infect(infected.id);
         for (const file of [
           newId(),
           ...(ANY_TEXT.has(place) ? [] : ['no-id']),
-          (await uploadsOf(stranger.asOwner).upload()).id,
+          (await uploadsOf(otherTenant.asOwner).upload()).id,
           infected.id,
         ]) {
           const { field, answer } = await send(org, contract, file, org.asOwner);

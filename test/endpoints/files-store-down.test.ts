@@ -3,7 +3,7 @@ import { rename, writeFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PresignedUpload } from '../../data-plane-agent/plane/contract/records/files.js';
 import { administration } from '../support/administration.js';
-import { cableTo, type Cable } from '../support/cable.js';
+import { breakableConnectionTo, type BreakableConnection } from '../support/breakable-connection.js';
 import { settled } from '../support/file-server.js';
 import type { Answer, DomainError } from '../support/http.js';
 import { sharedMinio } from '../support/minio.js';
@@ -38,7 +38,7 @@ const folder = async (): Promise<Breakable> => {
 
 const minio = async (): Promise<Breakable> => {
   const url = new URL((await sharedMinio()).url(`duebook-down-${process.pid}`));
-  const cable: Cable = await cableTo(Number(url.port));
+  const cable: BreakableConnection = await breakableConnectionTo(Number(url.port));
   url.port = String(cable.port);
   const server = await startServer({ env: { OBJECT_STORE_URL: url.href } });
   return {

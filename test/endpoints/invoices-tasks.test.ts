@@ -198,10 +198,10 @@ describe('invoices and fulfillment tasks over HTTP', () => {
       });
 
       it('a task is owned by an active member; a member who left stays its owner until another one is set', async () => {
-        const [leaver, stranger] = [await org.join({ roleCode: 'sales' }), await administration(server())];
+        const [leaver, otherTenant] = [await org.join({ roleCode: 'sales' }), await administration(server())];
         const added = await task({ ownerId: leaver.id });
         await org.asOwner.patch(`/tenant-admin/members/${leaver.id}`, { status: 'disabled' });
-        for (const ownerId of [stranger.owner.id, newId(), 'nobody', leaver.id]) {
+        for (const ownerId of [otherTenant.owner.id, newId(), 'nobody', leaver.id]) {
           const refused = await org.asOwner.post<DomainError>(`${path}/fulfillment-tasks`, {
             code: number(),
             title: 'x',
@@ -217,7 +217,7 @@ describe('invoices and fulfillment tasks over HTTP', () => {
         expect(
           (await org.asOwner.patch<TaskResult>(one, { ownerId: leaver.id, title: 'Deliver soon' })).body,
         ).to.include({ title: 'Deliver soon', ownerId: leaver.id });
-        expect((await org.asOwner.patch(one, { ownerId: stranger.owner.id })).status).to.equal(422);
+        expect((await org.asOwner.patch(one, { ownerId: otherTenant.owner.id })).status).to.equal(422);
         expect((await org.asOwner.patch<TaskResult>(one, { ownerId: null })).body.ownerId).to.equal(null);
         expect(
           (

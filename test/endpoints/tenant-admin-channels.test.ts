@@ -215,9 +215,9 @@ forEachServer((server) => {
       it('are set to notify one before its removal or not at all', async () => {
         for (let round = 0; round < 6; round++) {
           const { id } = await add({ kind: 'email' });
-          const [removed, ...told] = await Promise.all([remove(id), tell(id, `a${round}`), tell(id, `b${round}`)]);
-          const named = told.filter(({ status }) => status === 201).length;
-          for (const { status } of told) expect(status, `round ${round}`).to.be.oneOf([201, 422]);
+          const [removed, ...reported] = await Promise.all([remove(id), tell(id, `a${round}`), tell(id, `b${round}`)]);
+          const named = reported.filter(({ status }) => status === 201).length;
+          for (const { status } of reported) expect(status, `round ${round}`).to.be.oneOf([201, 422]);
           expect(removed.status, `round ${round}: ${named} tell it`).to.equal(named > 0 ? 409 : 200);
           expect((await list()).some((channel) => channel.id === id)).to.equal(named > 0);
         }
@@ -331,8 +331,8 @@ forEachServer((server) => {
       expect((await org.asOwner.patch<Channel>(path, { secret: 'another one' })).body.hasSecret).to.equal(true);
       expect((await org.asOwner.patch<Channel>(path, { clearSecret: true })).body.hasSecret).to.equal(false);
       expect((await stored())?.['secret_sealed']).to.equal(null);
-      const told = JSON.stringify(await org.audit());
-      for (const hidden of [secret, 'another one', 'sEcReT', '/services/']) expect(told).not.to.contain(hidden);
+      const reported = JSON.stringify(await org.audit());
+      for (const hidden of [secret, 'another one', 'sEcReT', '/services/']) expect(reported).not.to.contain(hidden);
       expect(JSON.stringify(server().logged)).not.to.contain(secret);
     });
   });

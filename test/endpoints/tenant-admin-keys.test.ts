@@ -65,11 +65,11 @@ forEachServer(
       it('belongs to its user and its tenant', async () => {
         const headers = key();
         const admin = await org.join({ roleCode: 'admin' });
-        const stranger = await administration(server());
+        const otherTenant = await administration(server());
         const made = [
           await add('Mine', headers),
           await add('Mine', headers, admin.client),
-          await add('Mine', headers, stranger.asOwner),
+          await add('Mine', headers, otherTenant.asOwner),
         ];
         expect(new Set(made.map(({ body }) => body.id)).size).to.equal(3);
         expect(made.map(replayed)).to.deep.equal([null, null, null]);

@@ -191,13 +191,16 @@ forEachServer(
       it('whose role is changed twice at once end with one of both, recorded in order', async () => {
         const member = await org.join({ roleCode: 'viewer' });
         await Promise.all(['sales', 'legal', 'finance'].map((roleCode) => change(member.id, { roleCode })));
-        const told = (await org.audit())
+        const reported = (await org.audit())
           .filter(({ recordId, action }) => recordId === member.id && action === 'member_role_changed')
           .map(({ changes }) => changes['roleCode'] as { from: string; to: string });
-        expect(told.map(({ from }) => from)).to.deep.equal(['viewer', ...told.slice(0, -1).map(({ to }) => to)]);
+        expect(reported.map(({ from }) => from)).to.deep.equal([
+          'viewer',
+          ...reported.slice(0, -1).map(({ to }) => to),
+        ]);
         expect(
           (await org.asOwner.get<Member[]>('/tenant-admin/members')).body.find(({ id }) => id === member.id)?.roleCode,
-        ).to.equal(told.at(-1)?.to);
+        ).to.equal(reported.at(-1)?.to);
       });
     });
 
@@ -254,11 +257,11 @@ forEachServer(
       it('are not ended by who does not administer, nor those of strangers', async () => {
         const [viewer, member] = [await org.join({ roleCode: 'viewer' }), await org.join({ roleCode: 'viewer' })];
         expect((await end<FrameworkError>(member.id, viewer.client)).body.message).to.equal('admin (edit)');
-        const stranger = await administration(server());
-        const answers = await Promise.all([stranger.owner.id, newId(), 'nobody'].map((id) => end(id)));
+        const otherTenant = await administration(server());
+        const answers = await Promise.all([otherTenant.owner.id, newId(), 'nobody'].map((id) => end(id)));
         expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).to.have.lengthOf(1);
         expect(answers[0]?.status).to.equal(404);
-        for (const client of [stranger.asOwner, member.client])
+        for (const client of [otherTenant.asOwner, member.client])
           expect((await client.get('/auth/me')).status).to.equal(200);
       });
 
@@ -307,10 +310,10 @@ forEachServer(
       it('notifies both by mail, or records in the audit that there is no mail server', async () => {
         const heir = await org.join({ roleCode: 'admin' });
         await transfer(heir.id);
-        const told = (await org.audit())
+        const reported = (await org.audit())
           .filter(({ action }) => action === 'mail_not_sent')
           .map(({ recordId, changes }) => [recordId, changes['template']]);
-        expect(told).to.have.deep.members([
+        expect(reported).to.have.deep.members([
           [org.owner.id, 'owner_transferred'],
           [heir.id, 'owner_transferred'],
         ]);
@@ -342,8 +345,8 @@ forEachServer(
           'SUCCESSOR_INVALID',
           { field: 'newOwnerId', reason: 'the same person' },
         ]);
-        const stranger = await administration(server());
-        for (const id of [stranger.owner.id, newId(), 'nobody'])
+        const otherTenant = await administration(server());
+        for (const id of [otherTenant.owner.id, newId(), 'nobody'])
           expect(refusal(await transfer<DomainError>(id))).to.deep.equal([
             422,
             'REFERENCE_INVALID',

@@ -265,7 +265,7 @@ forEachServer(
         ];
         const owned = await enter(leaver.id);
         await org.asOwner.patch(`/tenant-admin/members/${gone.id}`, { status: 'disabled' });
-        const stranger = await administration(server());
+        const otherTenant = await administration(server());
         const refused = async (successorUserId: string) =>
           refusal(await offboard<DomainError>(leaver.id, { successorUserId }));
         expect(await refused(gone.id)).to.deep.equal([
@@ -278,10 +278,10 @@ forEachServer(
           'SUCCESSOR_INVALID',
           { field: 'successorUserId', reason: 'the same person' },
         ]);
-        expect(await refused(stranger.owner.id)).to.deep.equal([
+        expect(await refused(otherTenant.owner.id)).to.deep.equal([
           422,
           'REFERENCE_INVALID',
-          { field: 'successorUserId', value: stranger.owner.id },
+          { field: 'successorUserId', value: otherTenant.owner.id },
         ]);
         expect(await refused(narrow.id)).to.deep.equal([
           409,

@@ -22,7 +22,7 @@ for (const remote of [false, true])
     let org: Administration;
     let contract: ContractDetail;
     let subject: string;
-    /** The plane's role, which is no superuser: those get in where nobody else does. */
+    /** The role of the plane, not a superuser, which may connect when other roles cannot. */
     const role = { name: 'plane', password: randomBytes(12).toString('hex') };
 
     before('a PostgreSQL of its own, and a server whose other database is a file', async () => {
@@ -58,7 +58,7 @@ for (const remote of [false, true])
         aContract({ subjectId: subject, ownerId: org.owner.id, payments: [aLine()] }),
       );
     const list = () => org.asOwner.get<{ readonly total: number }>('/contracts?pageSize=100');
-    const told = ({ status, headers, body }: Answer<unknown>) => ({
+    const reported = ({ status, headers, body }: Answer<unknown>) => ({
       status,
       retryAfter: headers.get('retry-after'),
       code: (body as DomainError).error.code,
@@ -90,7 +90,7 @@ for (const remote of [false, true])
 
     /** While it is away, and once it is back. */
     const expectUnavailable = async (): Promise<void> => {
-      for (const [what, ask] of Object.entries(ASKED)) expect(told(await ask()), what).to.deep.equal(UNAVAILABLE);
+      for (const [what, ask] of Object.entries(ASKED)) expect(reported(await ask()), what).to.deep.equal(UNAVAILABLE);
     };
     const expectAvailable = async (): Promise<void> => {
       expect((await org.asOwner.get<ContractDetail>(`/contracts/${contract.id}`)).body).to.deep.equal(contract);
@@ -188,7 +188,7 @@ for (const remote of [false, true])
           .map(({ status, text }) => [status, text]),
       ).to.deep.equal([]);
       expect(away).to.not.be.empty;
-      for (const answer of away) expect(told(answer)).to.deep.equal(UNAVAILABLE);
+      for (const answer of away) expect(reported(answer)).to.deep.equal(UNAVAILABLE);
       for (const answer of unknown)
         expect((answer.body as DomainError).error.code).to.equal('DATA_PLANE_OUTCOME_UNKNOWN');
       await expectBack();

@@ -185,8 +185,9 @@ describe('the workflow over HTTP', () => {
 
     it('another tenant, and a caller of another subject company, find nothing', async () => {
       const { id } = await enter();
-      const stranger = await makeTenant(server().services);
-      const elsewhere = (await signIn(server().client, { tenant: stranger.tenant, member: stranger.owner })).client;
+      const otherTenant = await makeTenant(server().services);
+      const elsewhere = (await signIn(server().client, { tenant: otherTenant.tenant, member: otherTenant.owner }))
+        .client;
       const scoped = await signedIn('admin', { subjectScope: [] });
       for (const caller of [elsewhere, scoped]) {
         for (const answer of [
@@ -269,18 +270,18 @@ describe('the workflow over HTTP', () => {
 
     it('the role that a contract shuts out does not let itself in, on no way', async () => {
       const { id } = await enter({ workflowAllowedRoles: ['legal'] });
-      const told = (answer: { readonly status: number; readonly body: DomainError }) => [
+      const reported = (answer: { readonly status: number; readonly body: DomainError }) => [
         answer.status,
         answer.body.error.code,
         answer.body.error.details,
       ];
       const needsApproval = [403, 'WORKFLOW_CONTROL_REQUIRED', { control: 'approve', stage: 'draft' }];
       for (const workflowAllowedRoles of [[], null, ['sales']])
-        expect(told(await sales.patch<DomainError>(`/contracts/${id}`, { workflowAllowedRoles }))).to.deep.equal(
+        expect(reported(await sales.patch<DomainError>(`/contracts/${id}`, { workflowAllowedRoles }))).to.deep.equal(
           needsApproval,
         );
       expect(
-        told(
+        reported(
           await sales.post<DomainError>(
             '/contracts',
             aContract({ subjectId: made.subjectId, ownerId: made.owner.id, workflowAllowedRoles: ['sales'] }),
@@ -299,7 +300,7 @@ describe('the workflow over HTTP', () => {
       });
       const fields = [{ fieldKey: 'workflowAllowedRoles', status: 'overridden', overrideValue: ['sales'] }];
       expect(
-        told(
+        reported(
           await sales.patch<DomainError>(`/contracts/extractions/${run.body.id}/review`, {
             fields,
             applyToContract: true,
@@ -320,7 +321,7 @@ describe('the workflow over HTTP', () => {
       ).to.deep.equal(['sales']);
       const locked = await enter({ lifecycleStageCode: 'signed' });
       expect(
-        told(await owner.patch<DomainError>(`/contracts/${locked.id}`, { workflowAllowedRoles: ['sales'] })),
+        reported(await owner.patch<DomainError>(`/contracts/${locked.id}`, { workflowAllowedRoles: ['sales'] })),
       ).to.deep.equal([409, 'CONTRACT_LOCKED', { fields: ['workflowAllowedRoles'] }]);
     });
   });

@@ -16,7 +16,7 @@ import type { Owner } from './ledger.js';
 const run = promisify(execFile);
 const UNAVAILABLE = { status: 503, retryAfter: '5', code: 'DATA_PLANE_UNAVAILABLE' };
 
-/** What the disk does, as `failing-disk.c` is told. */
+/** The behaviour of the disk, as passed to `failing-disk.c`. */
 const DISK = { failing: 'E', 'failing to write': 'W', 'failing to sync': 'S', full: 'F' } as const;
 
 // A file whose rights were taken away stays open to a server that has it open, and root reads it whatever they say:
@@ -60,7 +60,7 @@ describe('the file of the tenant database, on SQLite', function () {
   const file = (): string => join(installation.dataDir, 'tenant.db');
   const create = () => api.post<DomainError>('/contracts', aContract(owner));
   const list = () => api.get<{ readonly total: number }>('/contracts');
-  const told = ({ status, headers, body }: Answer<unknown>) => ({
+  const reported = ({ status, headers, body }: Answer<unknown>) => ({
     status,
     retryAfter: headers.get('retry-after'),
     code: (body as DomainError).error.code,
@@ -107,8 +107,8 @@ describe('the file of the tenant database, on SQLite', function () {
     await whileDiskIs('failing', async () => {
       // Each of the connections that read, which have prepared their statements or not.
       for (const answer of await Promise.all(Array.from({ length: 8 }, list)))
-        expect(told(answer)).to.deep.equal(UNAVAILABLE);
-      expect(told(await create())).to.deep.equal(UNAVAILABLE);
+        expect(reported(answer)).to.deep.equal(UNAVAILABLE);
+      expect(reported(await create())).to.deep.equal(UNAVAILABLE);
       await untilHealth('degraded', 'up', 'down');
     });
     await untilHealth('ok', 'up', 'up');
@@ -118,7 +118,7 @@ describe('the file of the tenant database, on SQLite', function () {
     it(`has a disk that is ${disk}: what changes it is 503, together with what shares its commit, reading continues, and it recovers without a restart`, async () => {
       await whileDiskIs(disk, async () => {
         for (const answer of await Promise.all(Array.from({ length: 20 }, create)))
-          expect(told(answer)).to.deep.equal(UNAVAILABLE);
+          expect(reported(answer)).to.deep.equal(UNAVAILABLE);
         expect((await list()).status).to.equal(200);
         expect(await health()).to.deep.equal(['ok', 'up', 'up']);
       });
@@ -135,8 +135,8 @@ describe('the file of the tenant database, on SQLite', function () {
   it('is deleted while the server has it open: contract data is 503, as writes would be lost, and it recovers when the file is back', async () => {
     await rename(file(), `${file()}-elsewhere`);
     try {
-      expect(told(await create())).to.deep.equal(UNAVAILABLE);
-      expect(told(await list())).to.deep.equal(UNAVAILABLE);
+      expect(reported(await create())).to.deep.equal(UNAVAILABLE);
+      expect(reported(await list())).to.deep.equal(UNAVAILABLE);
       await untilHealth('degraded', 'up', 'down');
       await expectSessions();
     } finally {
@@ -154,7 +154,7 @@ describe('the file of the tenant database, on SQLite', function () {
       expect((await list()).status).to.equal(200);
       expect(await health()).to.deep.equal(['ok', 'up', 'up']);
       await expectSessions();
-      expect(told(await waiting)).to.deep.equal(UNAVAILABLE);
+      expect(reported(await waiting)).to.deep.equal(UNAVAILABLE);
     } finally {
       other.exec('ROLLBACK');
       other.close();

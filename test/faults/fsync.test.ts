@@ -11,8 +11,8 @@ import { skip } from '../support/skip.js';
 const run = promisify(execFile);
 const WRITES = 40;
 
-// What was only handed to the operating system survives `kill -9` and is gone when the power fails: that must be
-// counted, not tried.
+// Data in the cache of the operating system survives `kill -9` and is lost in a power failure: that must be counted,
+// not tried.
 describe('a write on SQLite', function () {
   this.timeout(60_000);
   let folder = '';

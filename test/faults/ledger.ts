@@ -5,13 +5,13 @@ export interface Owner {
   readonly ownerId: string;
 }
 
-/** The client's own book: what it sent, and what was acknowledged. It knows nothing of the server but its answers. */
+/** The client's ledger of sent and acknowledged requests. It knows only the server's answers. */
 export class Ledger {
   /** Id by contract number. */
   readonly acknowledged = new Map<string, string>();
   /** How many creates were sent and never answered. */
   unanswered = 0;
-  /** How many were answered with `Idempotency-Replayed`: committed before, though the client was never told. */
+  /** How many were answered with `Idempotency-Replayed`: committed before, but the client never got the answer. */
   replayed = 0;
   private readonly waiting: number[];
 

@@ -13,7 +13,7 @@ const readers: readonly Endpoint[] = Object.values(ENDPOINTS).filter(
   ({ route, needs }) => route.startsWith('GET ') && needs !== 'public',
 );
 
-/** Where whoever may see account numbers sees them: that they are there to be found is part of the proof. */
+/** Where permitted callers see account numbers: the test proves that the search can find them. */
 const SHOWING = [
   'GET /auth/me',
   'GET /contracts',

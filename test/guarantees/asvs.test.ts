@@ -66,17 +66,17 @@ describe('the page on OWASP ASVS 5.0', () => {
   });
 
   it('has every requirement of levels 1 and 2 once, and no other', () => {
-    const told = rows.flatMap(({ numbers }) => numbers);
+    const reported = rows.flatMap(({ numbers }) => numbers);
     expect(
-      told.filter((number, index) => told.indexOf(number) !== index),
+      reported.filter((number, index) => reported.indexOf(number) !== index),
       'twice',
     ).to.deep.equal([]);
     expect(
-      asked.filter((number) => !told.includes(number)),
+      asked.filter((number) => !reported.includes(number)),
       'missing',
     ).to.deep.equal([]);
     expect(
-      told.filter((number) => !asked.includes(number)),
+      reported.filter((number) => !asked.includes(number)),
       'no requirement of these levels',
     ).to.deep.equal([]);
   });

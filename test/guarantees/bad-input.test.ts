@@ -3,7 +3,7 @@ import { ENDPOINTS } from '../../server/endpoints/index.js';
 import { bodyLimits } from '../../server/http/body-limits.js';
 import type { Endpoint } from '../../server/http/endpoint.js';
 import type { Answer, FrameworkError } from '../support/http.js';
-import { nastyFor, nastyParameters } from '../support/nasty.js';
+import { hostileTextFor, hostileParameters } from '../support/hostile-text.js';
 import { forEachServer } from '../support/server.js';
 import {
   bodyFields,
@@ -76,7 +76,7 @@ forEachServer(
             // A list may be given in pieces, and names the piece that is wrong.
             const isList = typesOf(schema).includes('array');
             return [
-              ...nastyParameters(isList ? (schema['items'] as Json) : schema).map((value) => ({
+              ...hostileParameters(isList ? (schema['items'] as Json) : schema).map((value) => ({
                 path: isList ? `${path}[0]` : path,
                 query: `${others}${path}=${value}`,
               })),
@@ -162,7 +162,7 @@ function badBodies(endpoint: Endpoint, { body = {} }: Sample): Bad[] {
       const [outermost = ''] = field.parts.map(String);
       const whole = REFUSED_WHOLE[endpoint.route]?.test(field.path) ? [outermost] : [];
       const named = { outermost: [outermost], element: [`${field.path}[0]`] };
-      const nasty = nastyFor(field.schema).map(({ label, json, names }): Bad => ({
+      const nasty = hostileTextFor(field.schema).map(({ label, json, names }): Bad => ({
         label: `${field.path} = ${label}`,
         json: filled(field, json),
         names: names ? named[names] : [field.path, ...whole],

@@ -11,7 +11,7 @@ const PUBLIC = [...API_DOCUMENT, ...EXTENSIONS]
   .filter(({ route, needs }) => needs === 'public' && !MISSING.includes(route))
   .map(({ route }) => route);
 
-/** No token, and what is none; the last has the form of one, signed by nobody. */
+/** A missing token and invalid ones; the last is well-formed but has no valid signature. */
 const BAD: Readonly<Record<string, string | undefined>> = {
   'no Authorization': undefined,
   'an empty token': 'Bearer ',

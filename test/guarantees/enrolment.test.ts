@@ -15,7 +15,7 @@ describe('every endpoint asks for the second factor that policy asks for', () =>
   let client: Client;
   let token: string;
   before(async () => {
-    // On a plan without any feature, in an edition where that counts: what is told first is told before the plan.
+    // On a plan without any feature, in an edition with plans: this refusal comes before that of the plan.
     server = await startServer({
       env: { EDITION: 'saas', MFA_REQUIRED_FOR_ADMINS: 'true', PUBLIC_REGISTRATION_ENABLED: 'true' },
     });

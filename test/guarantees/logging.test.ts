@@ -54,14 +54,14 @@ describe('the page of what is logged', () => {
   });
 
   it('has every operation that the audit of contract data records, each once', () => {
-    const told = Object.entries(operations)
+    const reported = Object.entries(operations)
       .filter(([, { effect, isUpkeep }]) => effect === 'write' && !isUpkeep)
       .map(([name]) => name);
     const list = page.slice(page.indexOf('### Events of contract data'));
     const written = [...list.matchAll(/`([a-z][A-Za-z]+)`/g)]
       .map(([, name = '']) => name)
       .filter((name) => name in operations);
-    expect(written.toSorted()).to.deep.equal(told.toSorted());
+    expect(written.toSorted()).to.deep.equal(reported.toSorted());
   });
 
   it('has every line of the log', () => {

@@ -68,11 +68,11 @@ describe('the OpenAPI document', () => {
       expect([headers.get('location') === null, headers.get('content-type'), text]).to.deep.equal([false, null, '']);
       return {};
     }
-    const told = Object.keys(response?.headers ?? {}).filter((header) => header !== 'Idempotency-Replayed');
+    const reported = Object.keys(response?.headers ?? {}).filter((header) => header !== 'Idempotency-Replayed');
     expect(
       ['ETag', 'Content-Disposition', 'WWW-Authenticate', 'Retry-After'].filter((header) => headers.has(header)),
       `${endpoint.route} answers ${status} with these headers`,
-    ).to.have.members(told);
+    ).to.have.members(reported);
     const type = status < 300 ? (endpoint.produces ?? 'application/json') : 'application/json';
     expect(headers.get('content-type')).to.equal(`${type}; charset=utf-8`);
     return response?.content?.[type]?.schema ?? {};

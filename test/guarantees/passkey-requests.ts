@@ -26,7 +26,7 @@ export const PASSKEY_REQUESTS: Readonly<Record<string, (org: Organisation) => Sa
   'POST /auth/passkeys/login/verify': async (org) => {
     const { server, tenant } = org;
     const authenticator = authenticatorOf(org);
-    // A member of its own: a new passkey ends the other sessions of whoever registers it.
+    // A separate member: a new passkey ends the other sessions of its owner.
     const member = await makeMember(server.services, org);
     const { client } = await signIn(server.client, { tenant, member });
     await register({ ...org, client }, authenticator);

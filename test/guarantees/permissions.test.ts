@@ -8,7 +8,7 @@ import { CHANGES_CALLER } from './auth-requests.js';
 import { memberOf, organisation, type Organisation, type SignedIn } from './organisations.js';
 import { sampleOf, send } from './requests.js';
 
-/** Only whoever announced an upload confirms it. */
+/** Only the member who announced an upload can confirm it. */
 const ABOUT_CALLER: ReadonlySet<string> = new Set(['POST /files/confirm']);
 
 /** The table of roles and modules, typed in anew: E edit, V view, – none. */

@@ -18,7 +18,7 @@ async function dump(
   return database.read({ tenantId: scope }, async (tx) => {
     const tables: Record<string, unknown> = {};
     for (const name of (await tenantTables(database, tx)).filter((name) => !GOES_BY_ITSELF.has(name))) {
-      // That somebody was refused is told in the audit, and is no change of what they asked for.
+      // A refusal is recorded in the audit, and changes nothing else.
       const rows = (await tx.all(`SELECT * FROM ${name} WHERE tenant_id = ?`, [tenantId])).filter(
         (row) => name !== 'audit_log' || row['action'] !== 'access_refused',
       );
@@ -28,7 +28,7 @@ async function dump(
   });
 }
 
-/** The chaining of audit events, and what else is due, goes on by itself and is nobody's change. */
+/** Chaining of audit events and other scheduled work, which is not a change by the request. */
 const GOES_BY_ITSELF: ReadonlySet<string> = new Set(['audit_heads', 'due_work']);
 
 const unchained = ({ position: _position, hash: _hash, ...row }: Row): Row => row;

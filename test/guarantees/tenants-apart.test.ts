@@ -67,7 +67,7 @@ const REFUSED_SOONER: readonly { readonly route: string; readonly path: RegExp; 
   { route: 'POST /contracts/bulk-attachment', path: /^ids/, status: 200 },
   // What is not there is not exported.
   { route: 'POST /contracts/export', path: /^ids/, status: 200 },
-  // A row fails by itself, and its report tells.
+  // A row fails alone, and the report has its error.
   { route: 'POST /contracts/import/preview', path: /^rows\[0\]\./, status: 200 },
   // A text is read, or a file: never both.
   { route: 'POST /contracts/extract', path: /^fileRef$/, status: 400 },

@@ -167,7 +167,7 @@ forEachDatabase((kind, fresh) => {
     });
 
     describe('the outbox', () => {
-      /** A contract of another tenant each time, and a message about it: a transition that tells a channel. */
+      /** A contract of another tenant each time, and a message about it: a transition that notifies a channel. */
       const announced = async () => {
         const tenantId = tenantIn('UTC');
         const plane = process.as({ tenantId, controls: { draft: 'admin' } });

@@ -13,7 +13,7 @@ export interface Administration extends MadeTenant {
     subjectScope?: readonly string[] | null;
     email?: string;
   }): Promise<{ readonly id: string; readonly email: string; readonly client: Client }>;
-  /** What the platform's audit tells of the tenant, oldest first; without sign-ins. */
+  /** The tenant's events in the platform's audit, oldest first, without sign-ins. */
   audit(): Promise<
     readonly {
       readonly action: string;

@@ -28,7 +28,7 @@ export function encryptedZip(name: string, text: string): Buffer {
   return zip;
 }
 
-/** A zip whose files tell their sizes behind their bytes, as a program writes it that cannot go back. */
+/** A zip with sizes in data descriptors, as a streaming program writes it. */
 export function streamedZip(
   files: Readonly<Record<string, string>>,
   {

@@ -9,12 +9,12 @@ export interface Behaviour {
   readonly type?: string;
   readonly challenge?: string;
   readonly crossOrigin?: boolean;
-  /** Whether the user was there, and showed who he is (finger, face, PIN). */
+  /** Whether the user was present and verified (finger, face, PIN). */
   readonly present?: boolean;
   readonly verified?: boolean;
   /** The kind that is kept on several devices. */
   readonly synced?: boolean;
-  /** What the signature counter says; it goes up by itself, from `counts`. */
+  /** The signature counter; it increments from `counts`. */
   readonly counter?: number;
   /** Names another credential than the one that signs. */
   readonly credentialId?: string;

@@ -55,7 +55,7 @@ const contract = fc.record({
 const at = fc.nat({ max: 30 });
 const invoiceStatus = fc.constantFrom('draft' as const, 'issued' as const, 'void' as const, 'red_letter' as const);
 
-/** What may happen to a book. Places (`at`, `line`) are counted round what is there by then. */
+/** A random change of the contracts. Indexes (`at`, `line`) wrap around the number of records. */
 export const bookStep = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('enter' as const), contract }) },
   fc.record({ do: fc.constant('hand' as const), at, ownerId: person, ownerSuperiorId: fc.option(person) }),

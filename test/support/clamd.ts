@@ -14,7 +14,7 @@ export interface TestClamd {
   readonly url: string;
   /** Adds a signature that finds this text wherever it stands, and waits until it does. */
   learn(name: string, text: string): Promise<void>;
-  /** Ends it at once, as a crash would, and waits until it is gone. */
+  /** Kills the process and waits until it has exited. */
   kill(): Promise<void>;
   /** Ends it and removes what it had. */
   stop(): Promise<void>;
@@ -74,7 +74,7 @@ export async function startClamd({
     },
     async kill() {
       process.kill(Number(await readFile(join(home, 'pid'), 'utf8')), 'SIGKILL');
-      // Gone is it when nobody listens any more: until then connections may still be taken, and broken off.
+      // It has stopped when connections are refused; until then they may be accepted and reset.
       while (
         (await asked(target, 'PING').then(
           () => '',

@@ -16,7 +16,7 @@ export const mochaHooks =
         async afterAll(this: Mocha.Context) {
           this.timeout(30_000);
           if (process.env['TEST_POSTGRES_URL']) await (await import('./postgres.js')).dropRest();
-          // What has been closed may need a moment to be gone.
+          // Closed handles may take a moment to disappear.
           for (const deadline = Date.now() + 10_000; Date.now() < deadline && left().length > 0;) await sleep(20);
           if (left().length > 0)
             throw new Error(

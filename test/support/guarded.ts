@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ended, guarded } from './guardian.js';
 
 export interface Guarded {
-  /** Where it keeps its data; gone after `stop`. */
+  /** Its data folder, deleted by `stop`. */
   readonly home: string;
   /** Ends the server and removes its directory. */
   stop(): Promise<void>;
@@ -41,7 +41,7 @@ export async function startGuarded({
   return { home, stop };
 }
 
-/** Whether somebody answers HTTP there, whatever he says. */
+/** Whether an HTTP server answers there, with any status. */
 export const speaksHttp = async (url: string): Promise<boolean> => {
   const answer = await fetch(url).catch(() => undefined); // nobody listens yet
   await answer?.text();

@@ -18,7 +18,7 @@ export interface Guard {
 /**
  * Starts a server whose parent is a shell that waits on a pipe which only this process holds: however we end, SIGKILL
  * included, the pipe closes, the shell ends the server and removes the directory. It is detached, so that Ctrl-C
- * reaches us and not the server, and keeps nobody from ending.
+ * reaches this process and not the server, and keeps no process alive.
  */
 export async function guarded({ home, command, env, signal, runAs }: Guard): Promise<ChildProcess> {
   const script = `home=$1; shift; "$@" & server=$!; read -r keep; kill -${signal} "$server" 2>/dev/null; wait "$server"; cd /; [ -n "$keep" ] || rm -rf "$home"`;

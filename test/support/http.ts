@@ -16,7 +16,7 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Instead of the client's own; `null` sends none. */
   readonly token?: string | null;
-  /** What a GET has in its body, as no client of ours sends it. */
+  /** The body of a GET, which normal clients do not send. */
   readonly body?: unknown;
 }
 

@@ -2,9 +2,7 @@ import type { Step } from './lockstep.js';
 import { CHANGES, CONFIGURATION, ENTERING, FIELDS, LISTS } from './long-scenario/contracts.js';
 import { ENDINGS, MONEY, PAPER, WORKFLOW } from './long-scenario/money-and-papers.js';
 
-/**
- * A book from its configuration to its trash: every endpoint of the contract book, and the answers that it may give.
- */
+/** A scenario from the configuration to the trash: every endpoint over contract data, with its possible answers. */
 export const LONG_SCENARIO: Readonly<Record<string, readonly Step[]>> = {
   'the contract configuration': CONFIGURATION,
   'custom fields': FIELDS,

@@ -100,7 +100,7 @@ function certificatesIn(home: string): string {
   return folder;
 }
 
-/** In tests it is ended by itself. */
+/** In tests it is stopped automatically. */
 export async function stopMinio(): Promise<void> {
   await running?.stop();
   running = undefined;

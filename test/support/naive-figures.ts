@@ -21,7 +21,7 @@ export interface Question {
   readonly displayCurrency: string;
 }
 
-/** Everything of a book that the API shows to a caller, line by line. */
+/** All contract data that the API shows to a caller, line by line. */
 export interface Shown {
   readonly contracts: readonly ContractDetail[];
   readonly receipts: readonly Receipt[];

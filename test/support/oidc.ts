@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair } from 'jose';
 import type { Configuration, default as Provider } from 'oidc-provider';
 import type { Client } from './http.js';
 
-/** Who signs in at the provider, as it tells of them. */
+/** The claims of the account that signs in at the provider. */
 export interface Account {
   readonly sub: string;
   readonly email?: string;
@@ -13,7 +13,7 @@ export interface Account {
   readonly name?: string;
 }
 
-/** A real OpenID provider on this machine, at which whoever comes is the account that the test has named. */
+/** A real OpenID provider on this machine that signs every browser in as the account that the test has set. */
 export interface TestProvider {
   readonly issuer: string;
   /** The provider's entry in `SSO_PROVIDERS`. */

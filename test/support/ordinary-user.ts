@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** Whom to run a server as that refuses root; undefined: as ourselves. */
 export type RunAs = { uid: number; gid: number } | undefined;
 
-/** `nobody`, where we are root: it is there on every system, so that none needs a user made. */
+/** `nobody`, when running as root: it exists on every system, so no user must be created. */
 export function ordinaryUser(): RunAs {
   if (process.getuid?.() !== 0) return undefined;
   const entry = readFileSync('/etc/passwd', 'utf8')

@@ -15,7 +15,7 @@ export function overTls(
   }: { readonly method?: string; readonly headers?: Readonly<Record<string, string>>; readonly body?: Uint8Array } = {},
 ): Promise<{ readonly status: number; readonly bytes: Buffer }> {
   const { hostname, host, port, pathname, search } = new URL(link);
-  // An address is no name to be told to a server.
+  // An IP address is not sent as a server name (SNI).
   const name = hostname === '127.0.0.1' ? 'localhost' : hostname;
   return new Promise((resolve, reject) => {
     const asked = request(

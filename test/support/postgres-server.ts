@@ -13,7 +13,7 @@ import { type Binaries, sources } from './postgres-binaries.js';
 export type PostgresServer = {
   /** Connection string of the superuser, to the database `postgres`. */
   adminUrl: string;
-  /** Where its data is; gone after `stop`. */
+  /** Its data folder, deleted by `stop`. */
   home: string;
   /** Ends the server and removes its directory. Calling it again waits for the same end. */
   stop(): Promise<void>;

@@ -11,7 +11,7 @@ export type TestDatabase = {
   url: string;
   /** Connects to the same database as the superuser. */
   adminUrl: string;
-  /** Removes the database, whoever is still connected. What is not dropped goes at the end of the run. */
+  /** Drops the database, even with open connections. The others are dropped at the end of the run. */
   drop(): Promise<void>;
 };
 

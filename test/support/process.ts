@@ -71,7 +71,7 @@ async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<
   return child.exitCode;
 }
 
-/** Processor time that the process has taken so far, in milliseconds, where the system tells (Linux). */
+/** Processor time of the process so far, in milliseconds, where the system reports it (Linux). */
 export function processorMs(pid: number): number | undefined {
   const fields = procFile(pid, 'stat')
     ?.replace(/^.*\) /, '')
@@ -82,7 +82,7 @@ export function processorMs(pid: number): number | undefined {
 /** Linux counts processor time in hundredths of a second. */
 const CLOCK_TICK_MS = 10;
 
-/** Resident memory in MB, where the system tells (Linux). */
+/** Resident memory in MB, where the system reports it (Linux). */
 export function residentMb(pid: number): number | undefined {
   const kb = /^VmRSS:\s+(\d+) kB/m.exec(procFile(pid, 'status') ?? '')?.[1];
   return kb === undefined ? undefined : Number(kb) / 1024;

@@ -11,9 +11,9 @@ export interface ReadMany {
   readonly before: number;
   /** While the first thread was there. */
   readonly busy: number;
-  /** When each thread had just gone. */
+  /** The memory after each thread had ended. */
   readonly gone: readonly number[];
-  /** The least that was held after the last one had gone. */
+  /** The least memory after the last thread had ended. */
   readonly idle: number;
 }
 

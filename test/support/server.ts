@@ -166,7 +166,7 @@ function hostedAlone(undo: (() => Promise<void>)[], objects: HostParts['objects'
   };
 }
 
-/** Where the server looks for them unless it is told otherwise. */
+/** The server's default path for them. */
 async function migratedFiles(dataDir: string): Promise<void> {
   for (const schema of ['platform', 'tenant'] as const)
     await writeFile(join(dataDir, `${schema}.db`), await migratedFile(schema), { mode: 0o600 });

@@ -37,7 +37,7 @@ export async function startMailServer({
   tls = false,
 }: {
   account?: { user: string; password: string };
-  /** It offers STARTTLS, with a certificate that nobody trusts. */ tls?: boolean;
+  /** It offers STARTTLS, with an untrusted certificate. */ tls?: boolean;
 } = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   let refusal: number | undefined;

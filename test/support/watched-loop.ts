@@ -55,7 +55,7 @@ const WHOLE_HEAP: readonly (number | undefined)[] = [
   constants.NODE_PERFORMANCE_GC_WEAKCB,
 ];
 
-// The types of Node.js leave out what an entry about a collection tells.
+// The types of Node.js lack the details of a garbage collection entry.
 const isOfWholeHeap = (entry: PerformanceEntry): boolean =>
   WHOLE_HEAP.includes((entry as PerformanceEntry & { readonly detail?: { readonly kind?: number } }).detail?.kind);
 

@@ -12,7 +12,7 @@ import { serve } from '../../data-plane-agent/plane/serve.js';
 
 export interface Wire {
   readonly transport: Transport;
-  /** Errors that the far side did not tell, in the order in which they came. */
+  /** Errors that the remote side did not send, in their order. */
   readonly faults: readonly unknown[];
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface Wire {
 /** What a test may do to one exchange: answer `'lost'` to cut the connection, before the operation ran or after. */
 export type Disturb = (request: WireRequest, when: 'before' | 'after') => 'lost' | undefined;
 
-/** Puts real HTTP between a data plane and whoever calls the transport: one route on loopback, JSON both ways. */
+/** Puts real HTTP between a data plane and the caller of the transport: one route on loopback, JSON both ways. */
 export async function serveOverHttp<L extends OperationList>(
   plane: DataPlane<L>,
   names: readonly (keyof L & string)[],

@@ -17,7 +17,7 @@ import { onFileSystem } from '../../support/stores.js';
 
 const MINUTE_MS = 60_000;
 
-/** A process with the same database and store as others, whose reader comes to an end when it is told to. */
+/** A process with the same database and store as others, whose reader finishes when the test releases it. */
 interface Process {
   readonly plane: BoundPlane<Operations>;
   readonly objects: ObjectStore;

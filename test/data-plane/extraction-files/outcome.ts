@@ -17,7 +17,7 @@ export function compared(
   expected: Readonly<Record<string, string | number>>,
   fields: readonly ExtractedField[],
 ): Outcome {
-  // Clauses are told by their headings, which are not labelled here.
+  // Clauses are recognised by their headings, which are not labelled here.
   const read = new Map(
     fields.filter(({ fieldKey }) => !fieldKey.startsWith('terms[')).map(({ fieldKey, value }) => [fieldKey, value]),
   );

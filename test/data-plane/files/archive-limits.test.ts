@@ -86,7 +86,7 @@ describe('the limits of archives', () => {
     expect(await faultOf(Buffer.concat([zip, Buffer.from('more')]))).to.equal('has data after its end');
     expect(await faultOf(Buffer.concat([zip, aZip({ 'b.txt': long })]))).to.equal('has data after its end');
     expect(await faultOf(Buffer.concat([gzipSync('a'), Buffer.alloc(5)]))).to.equal('has data after its end');
-    // A file that the directory does not tell of, and one that it tells of and that is elsewhere.
+    // A file that is missing in the directory, and one that the directory lists at another position.
     const hidden = aZip({ 'b.txt': 'hidden' });
     const withHidden = Buffer.concat([hidden.subarray(0, hidden.indexOf('PK\x01\x02', 0, 'latin1')), zip]);
     expect(await faultOf(withHidden)).to.equal('has a directory that does not list the files it holds');

@@ -102,7 +102,7 @@ describe('a file-system store', () => {
       const etag = (await store.head(KEY))?.etag;
       return { etag, hasRead: (await readBytes()) - before >= SIZE };
     };
-    /** What this process has read from files and pipes, where the system tells (Linux). */
+    /** Bytes that this process has read from files and pipes, where the system reports them (Linux). */
     const readBytes = async (): Promise<number> =>
       Number(/^rchar: (\d+)$/m.exec(await readFile('/proc/self/io', 'utf8'))?.[1]);
 

@@ -97,7 +97,7 @@ describe('an S3 server that does not come to an end', () => {
         (error: unknown) => error,
       ),
     ).to.be.instanceOf(ObjectStoreError);
-    // The longest may take three times the patience; and nobody goes on listening behind the caller's back.
+    // The longest may take three times the timeout, and no listener stays after the call.
     while (!isLeft() && performance.now() - begun < 20 * TIMEOUT_MS) await sleep(5);
     expect(isLeft(), 'the connection is given up').to.equal(true);
   };

@@ -124,8 +124,8 @@ describe('the probe of an S3 store whose settings are wrong', () => {
         fix: 'synchronize both clocks (NTP): signed links depend on the time',
       },
     ]);
-    const told = await refusing(403, skewed, { date: new Date(Date.now() - 3_600_000) });
-    expect(told.map(({ step }) => step)).to.deep.equal(['clock']);
-    expect(told[0]?.problem).to.match(/ is 3[56]\d\d s behind ours$/);
+    const reported = await refusing(403, skewed, { date: new Date(Date.now() - 3_600_000) });
+    expect(reported.map(({ step }) => step)).to.deep.equal(['clock']);
+    expect(reported[0]?.problem).to.match(/ is 3[56]\d\d s behind ours$/);
   });
 });

@@ -137,12 +137,12 @@ describe('object stores', () => {
     it('ends a reading with an error when it is told to', async () => {
       const key = newKey();
       await putObject(store(), key, randomBytes(4_000_000));
-      const told = new AbortController();
-      const content = await store().read(key, { sizeBytes: 4_000_000, signal: told.signal });
+      const reported = new AbortController();
+      const content = await store().read(key, { sizeBytes: 4_000_000, signal: reported.signal });
       if (!content) throw new Error('it is there');
-      told.abort();
+      reported.abort();
       expect(await failureOf(buffer(content))).to.include({ name: 'AbortError' });
-      expect(await failureOf(store().read(key, { sizeBytes: 4_000_000, signal: told.signal }))).to.include({
+      expect(await failureOf(store().read(key, { sizeBytes: 4_000_000, signal: reported.signal }))).to.include({
         name: 'AbortError',
       });
     });

@@ -85,7 +85,7 @@ describe('one reading for several readers', () => {
       })(),
     );
     const readers: Readable[] = [reading.branch().content, reading.branch().content];
-    const told = await Promise.all([...readers.map((reader) => reasonOf(buffer(reader))), reasonOf(reading.run())]);
-    expect(told).to.deep.equal([broken, broken, broken]);
+    const reported = await Promise.all([...readers.map((reader) => reasonOf(buffer(reader))), reasonOf(reading.run())]);
+    expect(reported).to.deep.equal([broken, broken, broken]);
   });
 });

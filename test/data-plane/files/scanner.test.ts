@@ -16,7 +16,7 @@ import { read } from '../../support/source.js';
 const log = createLog({ level: 'silent', name: 'test' });
 const MIB = 2 ** 20;
 
-/** Does as it is told with each connection: clamd in its worst moments, which a real one has only by chance. */
+/** A fake clamd with a scripted behaviour per connection, for failures that a real one shows only by chance. */
 async function impostor(
   behave: (socket: Socket) => void,
 ): Promise<{ scanner: Scanner; open: Set<Socket>; server: Server }> {
@@ -61,7 +61,7 @@ describe('a scanner that fails', () => {
   };
   afterEach(() => {
     for (const server of servers.splice(0)) server.close();
-    // One that never reads never learns that its other side has gone.
+    // A peer that never reads does not notice that the other side disconnected.
     for (const open of sockets.splice(0)) for (const socket of open) socket.destroy();
   });
 

@@ -231,7 +231,7 @@ describe('faults', () => {
   });
 });
 
-/** Waits for something that is told by an event on another side, of which the test sees only the effect. */
+/** Waits for an effect of an event on the other side. */
 async function until(happened: () => boolean): Promise<void> {
   while (!happened()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

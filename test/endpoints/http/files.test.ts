@@ -154,7 +154,7 @@ async function* failing(after: number, error: unknown): AsyncGenerator<string> {
   throw error;
 }
 
-/** Pieces of a mebibyte without end, and when they were told to end. */
+/** An endless stream of 1 MiB chunks, and the time when it was cancelled. */
 function endless(): { readonly pieces: AsyncGenerator<string>; readonly stopped: Promise<void> } {
   let stop: () => void = () => undefined;
   const stopped = new Promise<void>((resolve) => (stop = resolve));

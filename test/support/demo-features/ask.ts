@@ -10,7 +10,7 @@ interface Page<T> {
   readonly total: number;
 }
 
-/** The whole book as the demo's people are answered. */
+/** The demo data as its members see it. */
 export interface Book {
   readonly owner: Client;
   /** A seller, who sees no account numbers and no credit limits. */

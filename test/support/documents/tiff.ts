@@ -218,7 +218,7 @@ export function lzw(bytes: Buffer): Buffer {
     prefix = byte;
   }
   if (prefix >= 0) put(prefix);
-  // What the reader has by now: one more than was told.
+  // The reader's count: one more than was reported.
   if (next + 2 > 1 << width && width < 12) width += 1;
   put(END);
   if (bits > 0) out.push((held << (8 - bits)) & 255);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
 
 /** What a provider that does not play by the rules answers. */
-export interface Lie {
+export interface Manipulation {
   /** Claims over those that would be right. */
   readonly claims?: Readonly<Record<string, unknown>>;
   /** `alg` of the token's header, and how it is signed. */
@@ -21,13 +21,13 @@ export interface Lie {
 }
 
 /**
- * A provider of our own making, beside the real one, that tells whatever lie the test wants. It has no page to sign in
- * at.
+ * A fake provider, beside the real one, that returns whatever manipulated answer the test sets. It has no page to sign
+ * in at.
  */
-export interface LyingProvider {
+export interface FakeProvider {
   readonly issuer: string;
   settings(more?: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
-  lie: Lie;
+  lie: Manipulation;
   /** The nonce that the service asked to have repeated. */
   nonce: string;
   /** Paths that were asked for. */
@@ -35,7 +35,7 @@ export interface LyingProvider {
   stop(): Promise<void>;
 }
 
-export async function startLiar(): Promise<LyingProvider> {
+export async function startFakeProvider(): Promise<FakeProvider> {
   const [right, other] = await Promise.all([generateKeyPair('RS256'), generateKeyPair('RS256')]);
   const jwk = { ...(await exportJWK(right.publicKey)), kid: 'right', alg: 'RS256', use: 'sig' };
   const asked: string[] = [];
@@ -52,8 +52,11 @@ export async function startLiar(): Promise<LyingProvider> {
     server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)),
   );
 
-  const json = (value: unknown): NonNullable<Lie['tokenAnswer']> => ({ status: 200, body: JSON.stringify(value) });
-  const answer = async (path: string): Promise<NonNullable<Lie['tokenAnswer']>> => {
+  const json = (value: unknown): NonNullable<Manipulation['tokenAnswer']> => ({
+    status: 200,
+    body: JSON.stringify(value),
+  });
+  const answer = async (path: string): Promise<NonNullable<Manipulation['tokenAnswer']>> => {
     const { metadata = {}, tokenAnswer, userInfo } = liar.lie;
     if (path === '/.well-known/openid-configuration') {
       return json({
@@ -98,7 +101,7 @@ export async function startLiar(): Promise<LyingProvider> {
     return sign === 'no_signature' ? `${signed.slice(0, signed.lastIndexOf('.'))}.` : signed;
   };
 
-  const liar: LyingProvider = {
+  const liar: FakeProvider = {
     issuer,
     lie: {},
     nonce: '',

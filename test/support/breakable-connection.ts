@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
 /** A cable to a server on loopback, which can be pulled. */
-export interface Cable {
+export interface BreakableConnection {
   readonly port: number;
   /** What the server has sent over it, in bytes. */
   readonly sentBytes: number;
@@ -13,7 +13,7 @@ export interface Cable {
   stop(): Promise<void>;
 }
 
-export async function cableTo(port: number): Promise<Cable> {
+export async function breakableConnectionTo(port: number): Promise<BreakableConnection> {
   const open = new Set<Socket>();
   let isIn = true;
   let sentBytes = 0;
@@ -28,7 +28,7 @@ export async function cableTo(port: number): Promise<Cable> {
     ] as const) {
       open.add(one);
       one.pipe(other);
-      // Whichever end goes first takes the other along; why it went is told to those who use it.
+      // When one end closes, the other closes too; its users get the reason.
       one
         .on('error', () => end(other))
         .on('close', () => {

@@ -1,7 +1,7 @@
 import { typesOf, validOf, type Json } from './schemas.js';
 
 /** A value that a field must refuse, as JSON text: much of it no serialiser would write. */
-export interface Nasty {
+export interface HostileText {
   readonly label: string;
   readonly json: string;
   /**
@@ -12,10 +12,10 @@ export interface Nasty {
 }
 
 /** Every way in which we know to fill a field of this schema wrongly. */
-export function nastyFor(schema: Json): Nasty[] {
+export function hostileTextFor(schema: Json): HostileText[] {
   const types = typesOf(schema);
   const nullable = types.includes('null');
-  const all: Nasty[] = [...wrongTypes(types), DEEP];
+  const all: HostileText[] = [...wrongTypes(types), DEEP];
   if (!nullable) all.push({ label: 'null', json: 'null' });
   if (types.includes('string')) all.push(...nastyTexts(schema, nullable));
   if (types.includes('number') || types.includes('integer'))
@@ -26,9 +26,13 @@ export function nastyFor(schema: Json): Nasty[] {
 }
 
 /** 50 000 lists within each other: a parser that descends would overflow its stack. */
-const DEEP: Nasty = { label: '50 000 levels', json: `${'['.repeat(50_000)}${']'.repeat(50_000)}`, names: 'outermost' };
+const DEEP: HostileText = {
+  label: '50 000 levels',
+  json: `${'['.repeat(50_000)}${']'.repeat(50_000)}`,
+  names: 'outermost',
+};
 
-function wrongTypes(types: readonly unknown[]): Nasty[] {
+function wrongTypes(types: readonly unknown[]): HostileText[] {
   const others: readonly (readonly [type: string, label: string, json: string])[] = [
     ['string', 'a text', '"text"'],
     ['string', 'a number as text', '"12"'],
@@ -51,7 +55,7 @@ function wrongTypes(types: readonly unknown[]): Nasty[] {
 
 const MILLION = JSON.stringify('x'.repeat(1_000_000));
 
-function nastyTexts(schema: Json, nullable: boolean): Nasty[] {
+function nastyTexts(schema: Json, nullable: boolean): HostileText[] {
   const verbatim = schema['x-verbatim'] === true;
   const min = Number(schema['minLength'] ?? 0);
   const max = Number(schema['maxLength'] ?? 1_000);
@@ -129,7 +133,7 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-function nastyNumbers(schema: Json, whole: boolean): Nasty[] {
+function nastyNumbers(schema: Json, whole: boolean): HostileText[] {
   const [min, max] = [Number(schema['minimum']), Number(schema['maximum'])];
   const values = [
     ...(['1e400', '-1e400', '1e308', '-1e308'] as const),
@@ -141,9 +145,9 @@ function nastyNumbers(schema: Json, whole: boolean): Nasty[] {
   return values.map((json) => ({ label: json, json }));
 }
 
-function nastyLists(schema: Json): Nasty[] {
+function nastyLists(schema: Json): HostileText[] {
   const max = Number(schema['maxItems']);
-  const items: Nasty[] = Number.isFinite(max)
+  const items: HostileText[] = Number.isFinite(max)
     ? [
         {
           label: 'one element too many',
@@ -154,7 +158,7 @@ function nastyLists(schema: Json): Nasty[] {
   return [...items, { label: 'a list with a hole', json: '[null]', names: 'element' }];
 }
 
-function nastyObjects(schema: Json): Nasty[] {
+function nastyObjects(schema: Json): HostileText[] {
   if (schema['x-free'] !== true) return [];
   return [
     { label: 'a key __proto__', json: '{"__proto__":{"admin":true}}' },
@@ -170,7 +174,7 @@ function nastyObjects(schema: Json): Nasty[] {
 }
 
 /** What a query's parameter must refuse; `undefined` where a value is not refused for its form. */
-export function nastyParameters(schema: Json): readonly string[] {
+export function hostileParameters(schema: Json): readonly string[] {
   const types = typesOf(schema);
   if (types.includes('integer'))
     return ['abc', '1.5', '-1', '1e3', '0x10', 'NaN', 'Infinity', '99999999999', '١', '%001', '+1', '1,2', 'null'];
