@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import type { Issue } from './validation.js';
+import type { Issue } from './issue.js';
 
 /**
  * All failures that the product can report; codes are defined only here and never change once released. `shape` is the

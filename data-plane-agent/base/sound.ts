@@ -1,5 +1,6 @@
 import { isFailure } from './failures.js';
-import { MAX_ISSUES, type Issue } from './validation.js';
+import { MAX_ISSUES } from './validation.js';
+import type { Issue } from './issue.js';
 
 /** A body without its invalid fields: any field, and any element of a list, may be missing. */
 export type Sound<T> = T extends readonly (infer I)[]

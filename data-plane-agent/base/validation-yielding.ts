@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { yielding } from './yielding.js';
-import { checker, MAX_ISSUES, type Check, type Checked, type Issue } from './validation.js';
+import { checker, MAX_ISSUES, type Check, type Checked } from './validation.js';
+import type { Issue } from './issue.js';
 
 /**
  * As `Check`, for values of megabytes: yields to the event loop. Returns a normalised copy and does not change the

@@ -1,4 +1,5 @@
 import { _, Ajv2020, str, type ErrorObject } from 'ajv/dist/2020.js';
+import type { Issue } from './issue.js';
 import type { Static, TSchema } from 'typebox';
 import { addressIn, isAddress } from './addresses.js';
 import { isTimeZone, parseDay } from './day.js';
@@ -6,11 +7,6 @@ import { isCurrency } from './money.js';
 import { isCalendar, isLanguageTag, isLocaleOrRegion, isName, isPlain } from './names.js';
 import { hasLongRun, normal, TOO_MANY_MARKS } from './text.js';
 
-/** An invalid field: its path as a client would write it (`payments[2].amount`) and the problem. */
-export interface Issue {
-  readonly path: string;
-  readonly problem: string;
-}
 export type Checked<T> =
   | { readonly ok: true; readonly value: T }
   | {

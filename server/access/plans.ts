@@ -1,5 +1,6 @@
 import { s } from '../../data-plane-agent/base/schema.js';
-import { checker, type Issue } from '../../data-plane-agent/base/validation.js';
+import { checker } from '../../data-plane-agent/base/validation.js';
+import type { Issue } from '../../data-plane-agent/base/issue.js';
 import { FEATURES, PLANS, type Feature, type FeatureFlags, type PlanCode } from './permissions.js';
 
 const Plan = s.object({ name: s.name({ max: 80 }), features: s.list(s.enum(FEATURES), FEATURES.length) });

@@ -1,6 +1,6 @@
 import { addDays, instantOf, parseDay } from '../../data-plane-agent/base/day.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
-import type { Issue } from '../../data-plane-agent/base/validation.js';
+import type { Issue } from '../../data-plane-agent/base/issue.js';
 
 /** A period from an instant (inclusive) to another (exclusive), in epoch milliseconds. */
 export interface Period {

@@ -4,7 +4,8 @@ import type { Log } from '../../data-plane-agent/base/log.js';
 import { actorOf, anonymousActor } from '../access/actor.js';
 import type { Refusal } from '../access/refusal.js';
 import { hourEnd, repeatKey } from '../store/audit-repeats.js';
-import { AuditStore, type AuditEvent } from '../store/audit.js';
+import { AuditStore } from '../store/audit.js';
+import type { AuditEvent } from '../store/audit-event.js';
 
 /**
  * Records refused requests. The first refusal of a kind in an hour is written before `record` resolves. Repeated ones

@@ -1,5 +1,5 @@
 import { fail, invalid } from '../../data-plane-agent/base/failures.js';
-import type { Issue } from '../../data-plane-agent/base/validation.js';
+import type { Issue } from '../../data-plane-agent/base/issue.js';
 import type { Log } from '../../data-plane-agent/base/log.js';
 import { OutboundError, type Outbound } from '../../data-plane-agent/base/outbound.js';
 

@@ -1,5 +1,5 @@
 import { unlessRefused, type Sound } from '../../data-plane-agent/base/sound.js';
-import type { Issue } from '../../data-plane-agent/base/validation.js';
+import type { Issue } from '../../data-plane-agent/base/issue.js';
 import type { ContractInput, ContractPatch } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import type { InvoicePatch } from '../../data-plane-agent/plane/contract/records/invoices.js';
 import type { PaymentLinePatch } from '../../data-plane-agent/plane/contract/records/lines.js';

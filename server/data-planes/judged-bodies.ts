@@ -1,5 +1,6 @@
 import type { Sound } from '../../data-plane-agent/base/sound.js';
-import type { Checked, Issue } from '../../data-plane-agent/base/validation.js';
+import type { Checked } from '../../data-plane-agent/base/validation.js';
+import type { Issue } from '../../data-plane-agent/base/issue.js';
 import type { ExtractInput } from '../../data-plane-agent/plane/contract/records/extraction.js';
 import type { FieldCommandType } from '../../data-plane-agent/plane/contract/records/fields.js';
 import type { StagePatch, TransitionConfigPatch } from '../../data-plane-agent/plane/contract/records/lifecycle.js';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { canonicalHash } from '../../data-plane-agent/base/json-pieces.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
-import type { Issue } from '../../data-plane-agent/base/validation.js';
+import type { Issue } from '../../data-plane-agent/base/issue.js';
 import type { Call } from '../../data-plane-agent/plane/contract/call.js';
 
 /** The conditions in the headers of a write. */

@@ -3,7 +3,7 @@ import type { Static, TObject, TProperties, TSchema } from '../../data-plane-age
 import type { Need, Feature } from '../access/permissions.js';
 import type { Principal } from '../access/principal.js';
 import type { Services } from '../services/services.js';
-import type { Issue } from '../../data-plane-agent/base/validation.js';
+import type { Issue } from '../../data-plane-agent/base/issue.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import type { MediaType, Reply } from './reply.js';
 import type { Sound } from '../../data-plane-agent/base/sound.js';

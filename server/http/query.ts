@@ -1,5 +1,6 @@
 import type { TObject, TProperties } from '../../data-plane-agent/base/schema.js';
-import { checker, type Issue } from '../../data-plane-agent/base/validation.js';
+import { checker } from '../../data-plane-agent/base/validation.js';
+import type { Issue } from '../../data-plane-agent/base/issue.js';
 
 /** Parses the query of a request into a value and a list of issues. */
 export type QueryReader = (text: string) => {

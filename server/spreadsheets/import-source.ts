@@ -1,6 +1,6 @@
 import { readWorkbook } from '../../data-plane-agent/base/workbook/read-workbook.js';
 import { invalid } from '../../data-plane-agent/base/failures.js';
-import type { Issue } from '../../data-plane-agent/base/validation.js';
+import type { Issue } from '../../data-plane-agent/base/issue.js';
 import { MAX_IMPORT_ROWS } from '../../data-plane-agent/plane/contract/records/sheet.js';
 import type { ContractImport, ImportInput } from '../../data-plane-agent/plane/contract/records/imports.js';
 import { readCsv } from '../../data-plane-agent/plane/domain/sheet/read-csv.js';

@@ -1,7 +1,7 @@
 import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { networkOf } from '../../data-plane-agent/base/http/network.js';
-import type { AuditEvent } from './audit.js';
+import type { AuditEvent } from './audit-event.js';
 import { numberOf } from './rows.js';
 
 /** A repeated event, which is recorded when its hour is over. */

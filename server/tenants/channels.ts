@@ -1,6 +1,6 @@
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { fail, invalid } from '../../data-plane-agent/base/failures.js';
-import type { Issue } from '../../data-plane-agent/base/validation.js';
+import type { Issue } from '../../data-plane-agent/base/issue.js';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { Actor } from '../access/actor.js';

@@ -1,6 +1,6 @@
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { fail, invalid } from '../../data-plane-agent/base/failures.js';
-import type { Issue } from '../../data-plane-agent/base/validation.js';
+import type { Issue } from '../../data-plane-agent/base/issue.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { Actor } from '../access/actor.js';
 import { ConnectionStore, type ConnectionRecord, type ConnectionStatus } from '../store/connections.js';

@@ -30,7 +30,7 @@ describe('the catalogue of warnings', () => {
   it('is the only place where codes of warnings are defined: all other codes are those of failures', () => {
     expect(found(/\bwarn\(\s*'([A-Z_]+)'/g).filter(({ code }) => !codes.includes(code))).to.deep.equal([]);
     // What is read of documents has its codes by type, and comes out by `warn`.
-    const made = found(/\bcode: [`']([^`']*)[`'], message\b/g).filter(
+    const made = found(/\bcode: [`']([^`']*)[`'],\s+message\b/g).filter(
       ({ file, code }) =>
         /^(server|data-plane-agent\/plane\/(domain|store|steps|operations))\//.test(file) &&
         !Object.keys(FAILURES).includes(code),

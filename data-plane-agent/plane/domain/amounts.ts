@@ -1,6 +1,6 @@
 import { isAmountProblem, multiply, sumMinor, toMinor, unitPriceText, type AmountProblem } from '../../base/money.js';
 import { invalid } from '../../base/failures.js';
-import type { Issue } from '../../base/validation.js';
+import type { Issue } from '../../base/issue.js';
 
 /** Reads the amounts of one request and collects all issues, so that one answer names every invalid field. */
 export class AmountReader {

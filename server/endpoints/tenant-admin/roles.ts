@@ -1,6 +1,6 @@
 import { fail, invalid } from '../../../data-plane-agent/base/failures.js';
 import { unlessRefused } from '../../../data-plane-agent/base/sound.js';
-import type { Issue } from '../../../data-plane-agent/base/validation.js';
+import type { Issue } from '../../../data-plane-agent/base/issue.js';
 import { s, type Static } from '../../../data-plane-agent/base/schema.js';
 import { CONTROLS, WORKFLOW_STAGES } from '../../../data-plane-agent/plane/contract/vocabulary.js';
 import { edit, LEVELS, MODULES, type Permissions } from '../../access/permissions.js';

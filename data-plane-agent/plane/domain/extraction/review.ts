@@ -1,4 +1,5 @@
-import { checker, type Issue } from '../../../base/validation.js';
+import { checker } from '../../../base/validation.js';
+import type { Issue } from '../../../base/issue.js';
 import type { FieldReview } from '../../contract/records/extraction.js';
 import { ContractInput } from '../../contract/records/contracts.js';
 import { AmountReader } from '../amounts.js';

@@ -1,4 +1,4 @@
-import type { Issue } from '../../../base/validation.js';
+import type { Issue } from '../../../base/issue.js';
 
 /** Requires exactly one source: `text` or `fileRef`. */
 export function sourceIssues({

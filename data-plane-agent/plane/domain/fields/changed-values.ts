@@ -1,4 +1,4 @@
-import type { Issue } from '../../../base/validation.js';
+import type { Issue } from '../../../base/issue.js';
 import { MAX_VALUES_KB, type FieldValue } from '../../contract/records/fields.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { FieldRow } from '../../tables/fields.js';

@@ -1,7 +1,7 @@
 import { fold } from '../search.js';
 import { decimalsOf } from '../../../base/money.js';
 import { normalCut } from '../../../base/text.js';
-import type { Issue } from '../../../base/validation.js';
+import type { Issue } from '../../../base/issue.js';
 import { MAX_TEXT, type FieldSettings, type FieldType } from '../../contract/records/fields.js';
 import { meansTo, settingsOf } from './answer.js';
 import type { FieldRow } from '../../tables/fields.js';

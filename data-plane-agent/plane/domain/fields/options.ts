@@ -1,5 +1,5 @@
 import { fail, invalid } from '../../../base/failures.js';
-import type { Issue } from '../../../base/validation.js';
+import type { Issue } from '../../../base/issue.js';
 import { MAX_KNOWN_OPTIONS, type FieldOption, type FieldOptionInput } from '../../contract/records/fields.js';
 
 export interface NextOptions {

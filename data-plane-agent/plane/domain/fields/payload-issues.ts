@@ -1,4 +1,5 @@
-import { checker, type Checked, type Issue } from '../../../base/validation.js';
+import { checker, type Checked } from '../../../base/validation.js';
+import type { Issue } from '../../../base/issue.js';
 import { PAYLOADS, type FieldCommandType, type PayloadOf } from '../../contract/records/fields.js';
 
 type Payload = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import { invalid } from '../../../base/failures.js';
-import type { Issue } from '../../../base/validation.js';
+import type { Issue } from '../../../base/issue.js';
 import type { Conditions } from '../../contract/records/conditions.js';
 import { isRequirable } from './conditions.js';
 

@@ -1,5 +1,5 @@
 import { fail, invalid, type Failure } from '../../../base/failures.js';
-import type { Issue } from '../../../base/validation.js';
+import type { Issue } from '../../../base/issue.js';
 import type { Call } from '../../contract/call.js';
 import type { TransitionInput } from '../../contract/records/workflow.js';
 import { WORKFLOW_STAGES, type Control, type WorkflowStage } from '../../contract/vocabulary.js';

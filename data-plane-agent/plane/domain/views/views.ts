@@ -1,6 +1,6 @@
 import { warn } from '../../../base/warnings.js';
 import { isId } from '../../../base/ids.js';
-import type { Issue } from '../../../base/validation.js';
+import type { Issue } from '../../../base/issue.js';
 import type { Warning } from '../../contract/records/common.js';
 import {
   VIEW_COLUMNS,

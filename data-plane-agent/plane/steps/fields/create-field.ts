@@ -1,5 +1,5 @@
 import { fail, invalid } from '../../../base/failures.js';
-import type { Issue } from '../../../base/validation.js';
+import type { Issue } from '../../../base/issue.js';
 import type { FieldValue, PayloadOf } from '../../contract/records/fields.js';
 import type { FieldRow } from '../../tables/fields.js';
 import { isChoice } from '../../domain/fields/definition.js';
