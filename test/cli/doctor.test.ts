@@ -246,7 +246,7 @@ describe('duebook doctor', () => {
         ]);
         const { stderr } = await installation.inProcess(['migrate'], { env: { PLATFORM_DATABASE_URL: elsewhere } });
         expect(stderr, 'and so does a command that uses it').to.contain(
-          'Warning: PLATFORM_DATABASE_URL is a PostgreSQL on another machine',
+          'Warning: PLATFORM_DATABASE_URL is a PostgreSQL server on another machine',
         );
       } finally {
         await drop();
