@@ -92,6 +92,9 @@ export const s = {
   flag: (about?: string) => Type.Boolean(described(about)),
   enum: <const V extends readonly string[]>(values: V, about?: string) =>
     Type.Unsafe<V[number]>({ type: 'string', enum: [...values], ...described(about) }),
+  /** An enum with a name in the API document, for when the name that generators would choose is already taken. */
+  namedEnum: <const V extends readonly string[]>(title: string, values: V) =>
+    Type.Unsafe<V[number]>({ ...s.enum(values), title }),
   /** A text, number, flag or list of short texts: a value whose type is checked elsewhere. */
   scalar: (options: { maxLength: number; maxItems: number; about?: string }) =>
     Type.Unsafe<string | number | boolean | string[]>({

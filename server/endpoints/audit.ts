@@ -36,7 +36,7 @@ const listAudit = endpoint('GET /audit', {
   query: AuditQuery,
   returns: AuditPage,
   calls: ['listAudit'],
-  fails: [],
+  fails: ['NOT_FOUND'],
   run: async ({ query, principal, plane, services }) => {
     const { source, actor, record, action } = query;
     const filter = {

@@ -20,6 +20,7 @@ export function mount(endpoints: Endpoints, api: Api): HttpMiddleware {
     const { method, path } = partsOf(endpoint.route);
     const handle = handler(endpoint, api);
     router.register(path, [method], async (ctx) => {
+      if (mostPrecise(ctx as unknown as Matched)[0]?.path !== PREFIX + path) throw unmatched(ctx as unknown as Matched);
       ctx.state.exchange.route = path;
       await handle(ctx, ctx.params);
     });
@@ -49,11 +50,18 @@ function byPrecision(a: Endpoint, b: Endpoint): number {
 const sortKey = ({ route }: Endpoint): string => partsOf(route).path.replaceAll(/:\w+/g, '\uffff');
 
 interface Matched {
-  readonly matched?: readonly { readonly methods: readonly string[] }[];
+  readonly matched?: readonly { readonly path: string; readonly methods: readonly string[] }[];
 }
 
+/**
+ * The most precise of the routes that match a path: `PATCH /contracts/export` uses a wrong method of that route and is
+ * not treated as `PATCH /contracts/:id`.
+ */
+const mostPrecise = ({ matched = [] }: Matched): NonNullable<Matched['matched']> =>
+  matched.filter(({ path }) => path === matched[0]?.path);
+
 /** 405 if the path exists for other methods, otherwise 404; no token is required to get either. */
-function unmatched({ matched = [] }: Matched): Error {
-  const methods = [...new Set(matched.flatMap((layer) => layer.methods))].toSorted();
+function unmatched(ctx: Matched): Error {
+  const methods = [...new Set(mostPrecise(ctx).flatMap((layer) => layer.methods))].toSorted();
   return methods.length === 0 ? fail('NOT_FOUND', {}) : problem(405, undefined, { Allow: methods.join(', ') });
 }

@@ -43,7 +43,7 @@ export function schemaRegistry(): SchemaRegistry {
   };
 
   const write = (schema: object): Json => {
-    const { title, ...json } = schema as Record<string, unknown>;
+    const { title, ...json } = withoutLeastLength(schema as Record<string, unknown>);
     if (typeof title !== 'string') return plain(json);
     // A titled schema that may be null is written as its reference or null, so that it is still defined once.
     const types = [json['type']].flat();
@@ -55,6 +55,7 @@ export function schemaRegistry(): SchemaRegistry {
           plain({
             ...json,
             type: types.length === 2 ? types.find((type) => type !== 'null') : types.filter((type) => type !== 'null'),
+            ...(Array.isArray(json['enum']) ? { enum: json['enum'].filter((value) => value !== null) } : {}),
           }),
         ),
         { type: 'null' },
@@ -64,7 +65,7 @@ export function schemaRegistry(): SchemaRegistry {
 
   const plain = (json: Json): Json =>
     Object.fromEntries(
-      Object.entries(json)
+      Object.entries(oneTypeEach(json))
         .filter(([keyword]) => !OWN_KEYWORDS.has(keyword))
         .map(([keyword, value]) => [keyword, nested(keyword, value)]),
     );
@@ -78,6 +79,36 @@ export function schemaRegistry(): SchemaRegistry {
   };
 
   return { write, define, schemas };
+}
+
+/** An empty text in an optional field means no value, whatever the minimum length of its texts. */
+  if (![json['type']].flat().includes('null') || json['minLength'] === undefined) return json;
+  const { minLength: _, ...rest } = json;
+  return rest;
+}
+
+/** Keywords that apply to values of one type only; the others remain beside `oneOf`. */
+const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
+  string: ['minLength', 'maxLength', 'pattern', 'format'],
+  number: ['minimum', 'maximum', 'multipleOf'],
+  array: ['items', 'minItems', 'maxItems'],
+  object: ['properties', 'required', 'additionalProperties', 'propertyNames', 'maxProperties'],
+};
+
+/** Rewrites a list of types as `oneOf`: client generators support a single, nullable type and choices between such. */
+function oneTypeEach(json: Json): Json {
+  const types = [json['type']].flat() as readonly string[];
+  if (types.filter((type) => type !== 'null').length < 2) return json;
+  const { type: _, ...rest } = json;
+  const typed = new Set(types.flatMap((type) => OF_TYPE[type] ?? []));
+  return {
+    ...Object.fromEntries(Object.entries(rest).filter(([keyword]) => !typed.has(keyword))),
+    oneOf: types.map((type) => ({
+      type,
+      ...(type === 'array' ? { items: {} } : {}),
+      ...Object.fromEntries(Object.entries(rest).filter(([keyword]) => OF_TYPE[type]?.includes(keyword))),
+    })),
+  };
 }
 
 /** The schema of a query parameter, where `null` cannot be sent: optional parameters are omitted. */

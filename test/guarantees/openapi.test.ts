@@ -116,6 +116,14 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(document)).not.to.match(/"x-(text|verbatim|free)"/);
   });
 
+  it('documents the 404 for filters with an unknown member or record', async () => {
+    for (const query of ['actor=0', 'record=0']) {
+      const answer = await org.client.get<Json>(`/audit?${query}`);
+      expect(answer.status, query).to.equal(404);
+      expect(faultsIn(answer.body, responseOf(ENDPOINTS.listAudit, answer)), query).to.deep.equal([]);
+    }
+  });
+
   it('is answered from memory: with 304 to clients that have it', async () => {
     const first = await server.client.get('/openapi.json');
     // Without a word of its own, fetch asks past every cache.

@@ -80,9 +80,17 @@ describe('refusals, in their order', () => {
   it('answer 405 with the methods that are allowed, with a token or without', async () => {
     const answer = await app.client.post('/things/stats', { any: 1 });
     expect(answer.status).to.equal(405);
-    expect(answer.headers.get('allow')).to.equal('GET, HEAD, PATCH');
+    expect(answer.headers.get('allow')).to.equal('GET, HEAD');
     expect(answer.body).to.deep.equal({ statusCode: 405, message: 'Method Not Allowed', error: 'Method Not Allowed' });
     expect((await app.client.raw('/api/v1/hello', { method: 'OPTIONS' })).status).to.equal(405);
+  });
+
+  it('answer 405 for a method that only the sibling with a parameter has', async () => {
+    for (const token of ['good', null]) {
+      const answer = await app.client.patch('/things/stats', { amount: 1 }, { token });
+      expect([answer.status, answer.headers.get('allow')], answer.text).to.deep.equal([405, 'GET, HEAD']);
+    }
+    expect((await app.client.patch(`/things/${ID}`, { amount: 1 }, { token: 'good' })).status).not.to.equal(405);
   });
 
   it('answer 401 before anything is read of the body', async () => {

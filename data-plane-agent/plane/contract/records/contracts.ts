@@ -126,7 +126,7 @@ const nullables = Object.fromEntries(Object.entries(optional).map(([key, schema]
 export const contractProperties = {
   id: s.id(),
   ...required,
-  type: s.enum(CONTRACT_TYPES),
+  type: s.namedEnum('ContractKind', CONTRACT_TYPES),
   totalAmount: s.amount(),
   computedAmount: s.amount('quantity × unitPrice, rounded once'),
   amountDifference: s.signedAmount('totalAmount − computedAmount'),

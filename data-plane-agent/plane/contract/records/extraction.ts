@@ -57,7 +57,7 @@ const Field = s.object(
     band: s.enum(BANDS, 'high from 0.90, medium from 0.60.'),
     location: s.nullable(location),
     candidates: s.list(Candidate, 3, "The values found, the most likely first; the first is the field's value."),
-    reviewStatus: s.enum(['pending', ...REVIEW_STATUSES] as const),
+    reviewStatus: s.namedEnum('FieldReviewStatus', ['pending', ...REVIEW_STATUSES] as const),
     overrideValue: anything('The value set by the review; null if it was not overridden.'),
     reviewedBy: s.nullable(s.id()),
     reviewedAt: s.nullable(s.instant()),
@@ -73,7 +73,10 @@ const Review = s.object(
     by: s.nullable(s.id()),
     byName: s.text(),
     applied: s.flag(),
-    fields: s.list(s.object({ fieldKey: s.text({ max: 100 }), status: s.enum(REVIEW_STATUSES) }), MAX_FIELDS),
+    fields: s.list(
+      s.object({ fieldKey: s.text({ max: 100 }), status: s.namedEnum('FieldReviewDecision', REVIEW_STATUSES) }),
+      MAX_FIELDS,
+    ),
     metadata: s.nullable(s.free()),
   },
   { title: 'ExtractionReview' },
@@ -105,7 +108,7 @@ export type ExtractionRun = Static<typeof ExtractionRun>;
 const FieldReview = s.object(
   {
     fieldKey: s.text({ max: 100 }),
-    status: s.enum(REVIEW_STATUSES),
+    status: s.namedEnum('FieldReviewDecision', REVIEW_STATUSES),
     // The type depends on the field, so it is checked later.
     overrideValue: Type.Optional(
       Type.Unsafe<unknown>({
