@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
+import { PAGE_SCRIPT, PAGE_STYLE } from './docs-style.js';
 import { PREFIX } from './mount.js';
 import { documents, escaped, type Page } from '../../data-plane-agent/base/http/pages.js';
 
@@ -16,7 +17,8 @@ export function docsPages({ productName }: { productName: string }): readonly Pa
   const page = html(productName, version);
   const files = [
     { path: '/docs', type: 'text/html; charset=utf-8', body: page },
-    { path: '/docs/viewer.css', type: 'text/css; charset=utf-8', body: STYLE },
+    { path: '/docs/viewer.css', type: 'text/css; charset=utf-8', body: PAGE_STYLE },
+    { path: '/docs/page.js', type: 'text/javascript; charset=utf-8', body: PAGE_SCRIPT },
     { path: '/docs/viewer.js', type: 'text/javascript; charset=utf-8', body: script },
   ];
   return documents(files, POLICY);
@@ -43,11 +45,11 @@ const html = (productName: string, version: string): string => `<!doctype html>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/viewer.css">
 <script type="module" src="/docs/viewer.js?v=${version}"></script>
+<script type="module" src="/docs/page.js"></script>
 </head>
 <body>
+<header><h1>${escaped(productName)} API</h1></header>
 <openapi-explorer spec-url="${PREFIX}/openapi.json" hide-console="false" collapse="true" nav-bg-color="#22303c" primary-color="#1c6e8c"></openapi-explorer>
 </body>
 </html>
 `;
-
-const STYLE = 'html, body { margin: 0; height: 100%; } openapi-explorer { font-family: system-ui, sans-serif; }\n';
