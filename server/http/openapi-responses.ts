@@ -10,6 +10,7 @@ import type { Json, SchemaRegistry } from './openapi-schemas.js';
 const FRAMEWORK: Readonly<Record<number, string>> = {
   400: 'A field, a parameter or a header is unknown, missing or invalid; one message per field. Also malformed JSON, and a body with too many levels, keys or values.',
   415: 'The body is not `application/json`.',
+  431: 'The request line and headers are larger than 64 KiB.',
   500: 'An internal error. The message contains only the request id.',
   503: 'A database or a queue is unavailable; retry after `Retry-After`.',
 };
@@ -109,7 +110,14 @@ export function failuresOf(endpoint: Endpoint): readonly FailureCode[] {
   return [...new Set(all)];
 }
 
-const frameworkStatuses = ({ body }: Endpoint): readonly number[] => [400, ...(body ? [413, 415] : []), 500, 503];
+/** 431 is documented for endpoints with a query, because only a long query reaches that limit in practice. */
+const frameworkStatuses = ({ body, query }: Endpoint): readonly number[] => [
+  400,
+  ...(body ? [413, 415] : []),
+  ...(query ? [431] : []),
+  500,
+  503,
+];
 
 /** The 413 description with the endpoint's limit. */
 const tooLarge = (endpoint: Endpoint): string =>

@@ -65,7 +65,7 @@ export function schemaRegistry(): SchemaRegistry {
 
   const plain = (json: Json): Json =>
     Object.fromEntries(
-      Object.entries(oneTypeEach(json))
+      Object.entries(doubled(oneTypeEach(json)))
         .filter(([keyword]) => !OWN_KEYWORDS.has(keyword))
         .map(([keyword, value]) => [keyword, nested(keyword, value)]),
     );
@@ -82,10 +82,15 @@ export function schemaRegistry(): SchemaRegistry {
 }
 
 /** An empty text in an optional field means no value, whatever the minimum length of its texts. */
+function withoutLeastLength(json: Json): Json {
   if (![json['type']].flat().includes('null') || json['minLength'] === undefined) return json;
   const { minLength: _, ...rest } = json;
   return rest;
 }
+
+/** Some generators read a number without a format as 32 bits, which loses cents from a hundred thousand on. */
+const doubled = (json: Json): Json =>
+  json['format'] === undefined && [json['type']].flat().includes('number') ? { ...json, format: 'double' } : json;
 
 /** Keywords that apply to values of one type only; the others remain beside `oneOf`. */
 const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
@@ -105,6 +110,7 @@ function oneTypeEach(json: Json): Json {
     ...Object.fromEntries(Object.entries(rest).filter(([keyword]) => !typed.has(keyword))),
     oneOf: types.map((type) => ({
       type,
+      ...(type === 'number' ? { format: 'double' } : {}),
       ...(type === 'array' ? { items: {} } : {}),
       ...Object.fromEntries(Object.entries(rest).filter(([keyword]) => OF_TYPE[type]?.includes(keyword))),
     })),

@@ -44,6 +44,14 @@ describe('generators of clients can read the OpenAPI document', () => {
     expect(faults).to.deep.equal([]);
   });
 
+  it('every number is a double, as amounts do not fit into 32 bits', () => {
+    const faults: string[] = [];
+    each(document, (json, path) => {
+      if ([json['type']].flat().includes('number') && json['format'] !== 'double') faults.push(path);
+    });
+    expect(faults).to.deep.equal([]);
+  });
+
   it('an empty text is said to be taken where a field is optional, and refused where it is not', () => {
     const { write } = schemaBook();
     expect(write(s.optional(s.text()))).to.deep.equal({ type: ['string', 'null'], maxLength: 500 });
