@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ENDPOINTS } from '../../server/endpoints/index.js';
 import { openapi } from '../../server/http/openapi.js';
-import { schemaBook } from '../../server/http/openapi-schemas.js';
+import { schemaRegistry } from '../../server/http/openapi-schemas.js';
 import { s } from '../../data-plane-agent/base/schema.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -53,7 +53,7 @@ describe('generators of clients can read the OpenAPI document', () => {
   });
 
   it('an empty text is said to be taken where a field is optional, and refused where it is not', () => {
-    const { write } = schemaBook();
+    const { write } = schemaRegistry();
     expect(write(s.optional(s.text()))).to.deep.equal({ type: ['string', 'null'], maxLength: 500 });
     expect(write(s.text())).to.deep.equal({ type: 'string', minLength: 1, maxLength: 500 });
     const faults: string[] = [];
