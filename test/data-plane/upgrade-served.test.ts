@@ -8,7 +8,7 @@ import type {
 import { signIn } from '../support/accounts.js';
 import { fakeClock } from '../support/clock.js';
 import type { Client, DomainError } from '../support/http.js';
-import { LANDED, openLandedPlatform, openLandedTenants } from '../support/landed-schema.js';
+import { LANDED, landedContract, openLandedPlatform, openLandedTenants } from '../support/landed-schema.js';
 import { needsPostgres } from '../support/postgres.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -54,7 +54,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         [owner, four],
         [neighbour, five],
       ] as const) {
-        const { payments, dynamicFields: _free, ...was } = LANDED.answers[id] as ContractDetail;
+        const { payments, dynamicFields: _free, ...was } = landedContract(id);
         const is = ok(await client.get<ContractDetail>(`/contracts/${id}`));
         expect(is).to.deep.include(was);
         expect(is.payments.map(({ id: line }) => line)).to.deep.equal(payments.map(({ id: line }) => line));

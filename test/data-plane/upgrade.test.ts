@@ -11,7 +11,13 @@ import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
 import { fakeClock } from '../support/clock.js';
 import { failureOf } from '../support/failures.js';
-import { LANDED, LANDED_STEPS, openLandedTenants, type LandedDatabase } from '../support/landed-schema.js';
+import {
+  LANDED,
+  LANDED_STEPS,
+  landedContract,
+  openLandedTenants,
+  type LandedDatabase,
+} from '../support/landed-schema.js';
 import { aCall, type TestPlane } from '../support/plane.js';
 import { needsPostgres } from '../support/postgres.js';
 import { rebuildRollups, rollupsOf } from '../support/rollups.js';
@@ -175,7 +181,7 @@ for (const { steps, kind } of CASES) {
         [other, quay, [five], 'quay'],
       ] as const) {
         for (const contractId of ids) {
-          const was = LANDED.answers[contractId] as ContractDetail;
+          const was = landedContract(contractId);
           const is = await plane.getContract({ contractId });
           // Free values under names that no field has are nobody's any more; and what is invoiced has a date.
           const { payments, dynamicFields: _free, ...told } = unnamed(was);

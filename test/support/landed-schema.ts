@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import type { Database, Row } from '../../data-plane-agent/base/database/database.js';
 import { migrate, type Migration } from '../../data-plane-agent/base/database/migrator.js';
 import { openDatabase } from '../../data-plane-agent/base/database/open.js';
+import { WARNINGS, type WarningCode } from '../../data-plane-agent/base/warnings.js';
+import type { ContractDetail } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
 import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
 import type { DatabaseKind } from './server.js';
@@ -37,6 +39,15 @@ interface Landed {
  * PostgreSQL searches by.
  */
 export const LANDED = JSON.parse(readFileSync(new URL('landed-schema.json', import.meta.url), 'utf8')) as Landed;
+
+/** A contract as the program of that time returned it, but for the messages of warnings: only their codes are stable. */
+export function landedContract(id: string): ContractDetail {
+  const contract = LANDED.answers[id] as ContractDetail;
+  return {
+    ...contract,
+    warnings: contract.warnings.map((warning) => ({ ...warning, message: WARNINGS[warning.code as WarningCode].meaning })),
+  };
+}
 
 /** The steps of the tenant database that had landed then. */
 export const LANDED_STEPS = 2;
