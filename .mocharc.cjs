@@ -1,16 +1,26 @@
 const { availableParallelism } = require('node:os');
 
-// Tests are TypeScript and run from source: tsx compiles what is imported. Programs that they start are compiled first.
+// This file is loaded before any TypeScript: native modules crash an older Node.js without a message.
+const OLDEST_NODE = '22.14.0'; // as in data-plane-agent/base/node-version.ts, which cannot be imported here
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 22 || (major === 22 && minor < 14)) {
+  process.stderr.write(
+    `Duebook's tests need Node.js ${OLDEST_NODE} or newer and were started on ${process.versions.node}: start them through npm ("npm test", "npx mocha"), which uses the Node.js installed by "npm ci", or install Node.js 24.\n`,
+  );
+  process.exit(78);
+}
+
 module.exports = {
+  // Tests are TypeScript and run from source: tsx compiles them. The programs that they start are built beforehand.
   'node-option': ['import=tsx'],
   reporter: './test/support/reporter.cjs',
-  // A file shares the machine with others, and a first test may start a PostgreSQL; nothing else should come near this.
+  // Generous: the cores are shared with other test files, and a first test may have to start PostgreSQL.
   timeout: 60_000,
   slow: 500,
-  // Handles left open must show, not be swept away: as a run that does not end, or by test/support/each-file.ts.
+  // Handles left open must be noticed: the run does not end, or test/support/each-file.ts reports them.
   exit: false,
   require: ['./test/support/each-file.ts', './test/support/programs.ts'],
-  // A file to a worker, and one worker more than cores, for one often waits for a server of its own.
+  // Each file runs in a worker. One worker more than cores, because tests often wait for a server.
   parallel: true,
   jobs: Math.min(6, availableParallelism() + 1),
   forbidOnly: Boolean(process.env.CI),

@@ -71,6 +71,19 @@ describe('the Node.js that programs run on', () => {
     });
   }
 
+  it('is refused by mocha when it is too old: a sentence, exit code 78, nothing native loaded', () => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [...asOldNode(), 'node_modules/mocha/bin/mocha.js', 'test/base/ids.test.ts'],
+      { encoding: 'utf8', timeout: 30_000 },
+    );
+    expect({ status, stdout, stderr }).to.deep.equal({
+      status: 78,
+      stdout: '',
+      stderr: `Duebook's tests need Node.js ${OLDEST_NODE} or newer and were started on 20.20.2: start them through npm ("npm test", "npx mocha"), which uses the Node.js installed by "npm ci", or install Node.js 24.\n`,
+    });
+  });
+
   it('is found to be the one that the parent runs on, in every program and thread that is started', () => {
     const byName = sourceFiles().flatMap((file) =>
       [

@@ -2,6 +2,7 @@ import type { Transaction } from '../../base/database/database.js';
 import type { Clock } from '../../base/clock.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
+import { RESTORABLE_MS } from '../domain/contracts/trash.js';
 import {
   stages,
   templates,
@@ -16,9 +17,6 @@ import { stagesLock } from './lifecycle.js';
 
 type Stamped = { readonly createdAt: number; readonly updatedAt: number };
 export type Draft<R extends Stamped> = Omit<R, keyof Stamped>;
-
-/** How long a deleted contract may be restored, with its stage and type. */
-const RESTORABLE_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Changes of the contract configuration. Call `hold` before each, so that checked conditions stay true. */
 export class LifecycleConfigStore {

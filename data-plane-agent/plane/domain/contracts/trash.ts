@@ -5,7 +5,7 @@ import type { ShownContract } from '../fields/shown.js';
 
 const DAY_MS = 86_400_000;
 
-/** How long a deleted contract can be restored. */
+/** How long a deleted contract can be restored, in milliseconds. */
 export const RESTORABLE_MS = 30 * DAY_MS;
 
 export const isRestorable = (deletedAt: number, now: number): boolean => deletedAt + RESTORABLE_MS > now;
