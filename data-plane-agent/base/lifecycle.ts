@@ -127,7 +127,7 @@ function listenTo(process: ProcessLike, { log, stop }: { log: Log; stop: (reason
   for (const event of ['uncaughtException', 'unhandledRejection']) {
     process.on(event, (cause) => {
       crashed = true;
-      log.fatal({ err: cause, event }, 'an error that nobody caught');
+      log.fatal({ err: cause, event }, 'uncaught error');
       void stopAndExit(event);
     });
   }

@@ -25,11 +25,11 @@ export const createProbes = ({
   database: (timeoutMs) => database.ping(timeoutMs),
   async files() {
     const probe = objects.probe().catch((error: unknown) => {
-      log.error({ err: error }, 'the object store could not be looked at');
+      log.error({ err: error }, 'object store check failed');
       return [];
     });
     for (const { step, problem: found, fix } of await probe)
-      log.error({ step, fix }, `the object store cannot be used as files need it: ${found}`);
+      log.error({ step, fix }, `the object store cannot be used for files: ${found}`);
     await scanner.selfTest(); // logs its result
   },
 });

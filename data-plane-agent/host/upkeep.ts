@@ -144,7 +144,7 @@ export function createUpkeep({ database, plane, clock, log, tenants }: UpkeepPar
         // If a writer has rescheduled the work, the lease is not renewed, since it is due anyway.
         if (await writeOf(due, (tx) => moveDue(tx, due, { from: until, to }))) until = to;
       })().catch((error: unknown) =>
-        log.warn({ err: error, tenantId: due.tenantId, kind: due.kind }, 'due work not held on to'),
+        log.warn({ err: error, tenantId: due.tenantId, kind: due.kind }, 'lease of due work not renewed'),
       );
     }, LEASE_MS / 2);
     return {
@@ -171,7 +171,7 @@ export function createUpkeep({ database, plane, clock, log, tenants }: UpkeepPar
     readonly due: DueWork;
   }): void {
     if (!AWAY.some((code) => isFailure(error, code)))
-      log.error({ err: error, job, tenantId: due.tenantId }, 'not done for this organisation');
+      log.error({ err: error, job, tenantId: due.tenantId }, 'scheduled work failed for an organisation');
   }
 
   return {

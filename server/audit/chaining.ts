@@ -15,7 +15,7 @@ export const createAuditChaining =
       try {
         for (let left = BATCHES; left > 0 && !signal?.aborted; left -= 1) if (!(await audit.chain(chain)).more) return;
       } catch (error) {
-        log.error({ err: error, source: 'platform', chain }, 'audit not chained');
+        log.error({ err: error, source: 'platform', chain }, 'audit chain not extended');
       }
     };
 

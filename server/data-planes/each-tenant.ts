@@ -67,7 +67,7 @@ export async function eachTenant(
       for (let left = STEPS; left > 0 && !signal?.aborted; left -= 1) if (!(await step(plane, tenantId)).more) return;
     } catch (error) {
       if (!AWAY.some((code) => isFailure(error, code)))
-        log.error({ err: error, job, tenantId }, 'not done for this organisation');
+        log.error({ err: error, job, tenantId }, 'scheduled work failed for an organisation');
     }
   }
 }

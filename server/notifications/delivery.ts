@@ -58,7 +58,7 @@ export function createMailDelivery({
     } catch (error) {
       log.warn(
         { err: error, mail: mail.id, template: mail.template, attempt: mail.attempts + 1 },
-        'mail not handed over',
+        'mail not sent',
       );
       return {
         status: isRefusedRecipient(error) || mail.attempts >= RETRY_MS.length ? 'failed' : 'queued',

@@ -227,7 +227,7 @@ describe('GET /audit', () => {
         });
         await chain(failing, log);
         expect((await services().check(sound.tenant.id)).waiting).to.equal(0);
-        expect(logged.join('')).to.contain(broken.tenant.id).and.to.contain('audit not chained');
+        expect(logged.join('')).to.contain(broken.tenant.id).and.to.contain('audit chain not extended');
       });
 
       if (kind === 'sqlite') {

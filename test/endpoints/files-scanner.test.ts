@@ -217,7 +217,7 @@ describe('a scanner that cannot be relied on', () => {
     const server = await startServer({ env: { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url } });
     try {
       await settled(server);
-      expect(server.logged.map(({ msg }) => msg)).to.include('the scanner cannot be relied on: files stay unscanned');
+      expect(server.logged.map(({ msg }) => msg)).to.include('the scanner failed its self-test: files are not scanned');
       const org = await administration(server);
       const file = await uploadsOf(org.asOwner).upload({ ...TEXT, bytes: Buffer.from('harmless') });
       expect(file).to.include({ scanStatus: 'error' });

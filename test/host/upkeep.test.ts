@@ -188,7 +188,7 @@ forEachDatabase((kind, fresh) => {
       for (let i = 0; i < 3; i++) await round({ audit: step });
       expect(tries).to.equal(1);
       expect(logged.map(({ msg, job, tenantId }) => [msg, job, tenantId])).to.deep.equal([
-        ['not done for this organisation', 'test', failing],
+        ['scheduled work failed for an organisation', 'test', failing],
       ]);
       for (const tenantId of others) expect(await as({ tenantId }).getAuditHead({})).to.include({ waiting: 0 });
       clock.advance(MINUTE_MS);

@@ -50,13 +50,13 @@ export function writeProblems({
     } catch (error) {
       const { info, route } = ctx.state.exchange;
       if (isDisconnected(ctx)) {
-        log.debug({ err: error, requestId: info.id, route }, 'the client went away');
+        log.debug({ err: error, requestId: info.id, route }, 'client disconnected');
         ctx.respond = false;
         return;
       }
       if (ctx.res.headersSent) {
         // Break the connection, so that the client does not take the partial response for a complete one.
-        log.error({ err: error, requestId: info.id, method: ctx.method, route }, 'an answer broke off');
+        log.error({ err: error, requestId: info.id, method: ctx.method, route }, 'response aborted by an error');
         ctx.respond = false;
         ctx.res.destroy();
         return;
@@ -65,7 +65,7 @@ export function writeProblems({
       if (refusal.status === 500)
         log.error({ err: error, requestId: info.id, method: ctx.method, route }, 'unexpected error');
       else if (refusal.status >= 502)
-        log.warn({ err: error, requestId: info.id, method: ctx.method, route }, 'not available');
+        log.warn({ err: error, requestId: info.id, method: ctx.method, route }, 'dependency unavailable');
       write(ctx, refusal);
     }
   };

@@ -83,7 +83,7 @@ function failureOf(
   // An unreachable store and one with a wrong configuration look the same to the caller: retry later.
   log?.error(
     { err: error, requestId: call.requestId, tenantId: call.tenantId },
-    error.code === 'denied' ? 'the object store refuses us: see duebook doctor' : 'the object store is out of reach',
+    error.code === 'denied' ? 'the object store denies access: see duebook doctor' : 'the object store is unavailable',
   );
   return fail('OBJECT_STORE_UNAVAILABLE', { retryAfterSeconds: 10 }, { cause: error });
 }

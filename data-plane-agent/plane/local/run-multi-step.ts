@@ -76,7 +76,7 @@ export function multiStepRunner({
         deadline.settle();
         outside.afterwards(
           rest().catch((error: unknown) => {
-            log.error({ err: error }, 'not finished');
+            log.error({ err: error }, 'background work failed');
           }),
         );
       },

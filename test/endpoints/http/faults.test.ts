@@ -155,7 +155,7 @@ describe('faults', () => {
     await until(() => app.logged.some(({ requestId, aborted }) => requestId === 'gone-away-1' && aborted === true));
     letGo();
     await until(() =>
-      app.logged.some(({ requestId, msg }) => requestId === 'gone-away-1' && msg === 'the client went away'),
+      app.logged.some(({ requestId, msg }) => requestId === 'gone-away-1' && msg === 'client disconnected'),
     );
     expect(
       app.logged.filter(({ requestId, level }) => requestId === 'gone-away-1' && Number(level) > 30),

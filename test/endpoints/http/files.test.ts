@@ -87,7 +87,7 @@ describe('files', () => {
         () => 'broken',
       ),
     ).to.equal('broken');
-    const line = app.logged.find(({ msg }) => msg === 'an answer broke off');
+    const line = app.logged.find(({ msg }) => msg === 'response aborted by an error');
     expect(line).to.deep.include({ level: 50, route: '/file' });
     expect(JSON.stringify(line)).to.contain('the disk is gone');
   });

@@ -16,7 +16,7 @@ export function trusted(scanner: Scanner, { clock, log }: { readonly clock: Cloc
 
   const test = async (): Promise<readonly string[]> => {
     const faults = await scanner.selfTest();
-    if (faults.length > 0) log.error({ faults }, 'the scanner cannot be relied on: files stay unscanned');
+    if (faults.length > 0) log.error({ faults }, 'the scanner failed its self-test: files are not scanned');
     else if (last === undefined || last.faults.length > 0) log.info('the scanner passes its self-test');
     last = { faults, at: clock.now() };
     return faults;
@@ -38,7 +38,7 @@ export function trusted(scanner: Scanner, { clock, log }: { readonly clock: Cloc
       const [fault] = await currentFaults();
       if (fault === undefined) return scanner.scan(content, about);
       content.destroy();
-      return { status: 'error', reason: `the scanner cannot be relied on: ${fault}` };
+      return { status: 'error', reason: `the scanner failed its self-test: ${fault}` };
     },
   };
 }

@@ -55,7 +55,7 @@ function renewing(
       await sleep(RENEW_MS, undefined, { signal: over.signal });
       const next = clock.now() + CLAIM_MS;
       const held = await upkeep(({ store }) => store.uploads.renew(upload.id, until, next)).catch((error: unknown) => {
-        log.warn({ err: error, fileId: upload.id }, 'the claim on an upload was not renewed this time');
+        log.warn({ err: error, fileId: upload.id }, 'claim on an upload not renewed');
         return undefined;
       });
       // Another claim has taken over: this one learns of it when it finishes the upload.
