@@ -56,10 +56,7 @@ export function createMailDelivery({
       await send({ id: mail.id, to: mail.recipient, date: new Date(clock.now()), ...text });
       return { status: 'sent', error: null };
     } catch (error) {
-      log.warn(
-        { err: error, mail: mail.id, template: mail.template, attempt: mail.attempts + 1 },
-        'mail not sent',
-      );
+      log.warn({ err: error, mail: mail.id, template: mail.template, attempt: mail.attempts + 1 }, 'mail not sent');
       return {
         status: isRefusedRecipient(error) || mail.attempts >= RETRY_MS.length ? 'failed' : 'queued',
         error: smtpCodeOf(error),

@@ -159,8 +159,7 @@ describe('a data plane that a program hosts alone', () => {
     await other.probes.files();
     expect(
       logged.some(
-        ({ level, msg }) =>
-          level === 50 && String(msg).startsWith('the object store cannot be used for files: '),
+        ({ level, msg }) => level === 50 && String(msg).startsWith('the object store cannot be used for files: '),
       ),
     ).to.equal(true);
     expect(await other.probes.database(1_000)).to.equal(true);
