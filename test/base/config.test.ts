@@ -67,7 +67,7 @@ function faultsOf(env: NodeJS.ProcessEnv, options: Parameters<typeof readConfig<
 }
 
 describe('the configuration', () => {
-  it('is made of defaults where nothing is set, and of the environment where something is', () => {
+  it('consists of defaults and of values from the environment', () => {
     expect(valuesOf({ DATA_DIR: '/var/lib/d', PORT: '0', MAIL_FROM: '' }).values).to.deep.equal({
       edition: 'self_hosted',
       port: 0,
@@ -89,7 +89,7 @@ describe('the configuration', () => {
     expect([port, edition, mailFrom]).to.deep.equal([8080, 'self_hosted', undefined]);
   });
 
-  it('reports every fault at once, those between settings too', () => {
+  it('reports all errors at once, including contradictions between settings', () => {
     const portIsNotEdition: Rule<typeof settings> = () => [{ name: 'EDITION', problem: 'needs more' }];
     const faults = faultsOf(
       { PORT: '80a', REGISTRATION: 'yes', DATABASE_URL: 'mysql://x', EDITION: 'Saas' },
@@ -107,7 +107,7 @@ describe('the configuration', () => {
     expect(reportFaults(faults.slice(3, 4))).to.equal('The configuration has a fault:\n  SECRET_KEYS is required');
   });
 
-  it('leaves out a rule that looks at a setting already at fault, and lets its own errors through', () => {
+  it('skips a rule about an invalid setting, and does not swallow errors thrown by rules', () => {
     const looksAtPort: Rule<typeof settings> = ({ port }) => [{ name: 'PORT', problem: `must not be ${port}` }];
     expect(faultsOf({ PORT: 'x' }, { production: false, rules: [looksAtPort] })).to.have.length(1);
     expect(faultsOf({}, { production: false, rules: [looksAtPort] })).to.deep.equal([
@@ -119,7 +119,7 @@ describe('the configuration', () => {
     expect(() => faultsOf({}, { production: false, rules: [broken] })).to.throw('a mistake in the rule');
   });
 
-  it('warns, without refusing, of cautions and of names with the product prefix that nothing reads', () => {
+  it('only warns about discouraged values and about unknown names with the product prefix', () => {
     const open: Rule<typeof settings> = ({ registration }) =>
       registration ? [{ name: 'REGISTRATION', problem: 'is open' }] : [];
     const result = valuesOf(
@@ -166,7 +166,7 @@ describe('NAME_FILE and .env', () => {
     expect(valuesOf({ SECRET_KEYS_FILE: path, SECRET_KEYS: '' }).sources.SECRET_KEYS).to.equal('file');
   });
 
-  it('refuse a setting given twice, and a file that is missing or empty', () => {
+  it('refuse a setting given twice, and a missing or empty file', () => {
     const empty = join(folder, 'empty');
     writeFileSync(empty, '\n');
     const missing = join(folder, 'missing');
@@ -177,7 +177,7 @@ describe('NAME_FILE and .env', () => {
     ]);
   });
 
-  it('let the environment win over .env, which production does not read', () => {
+  it('prefer the environment to .env, which is not read in production', () => {
     const path = join(folder, '.env');
     writeFileSync(
       path,
@@ -225,7 +225,7 @@ describe('a kind of setting', () => {
     });
   });
 
-  it('reads addresses, and hides their passwords', () => {
+  it('reads URLs, and hides their passwords', () => {
     check(url({ protocols: ['http', 'https', 'unix', 's3'] }), {
       good: [
         ['https://a.example', 'https://a.example'],
@@ -265,7 +265,7 @@ describe('a kind of setting', () => {
     });
   });
 
-  it('reads checked JSON without quoting it in a problem', () => {
+  it('reads and validates JSON without quoting it in errors', () => {
     const names = json((value) =>
       Array.isArray(value) ? { ok: true, value: value.length } : { ok: false, problem: 'must be a list' },
     );
@@ -273,7 +273,7 @@ describe('a kind of setting', () => {
     expect(names.parse('{"clientSecret": hunter2')).to.deep.equal({ ok: false, problem: 'must be valid JSON' });
   });
 
-  it('bounds text', () => {
+  it('limits the length of text', () => {
     check(text({ max: 3 }), { good: [[' a ', ' a ']], bad: ['abcd'] });
   });
 });

@@ -21,7 +21,7 @@ const add = (database: Database, id: number, name: string) =>
 
 describe('a database', () => {
   forEachDatabase((kind, fresh) => {
-    it('commits what a write did, and undoes all of one that threw', async () => {
+    it('commits a write, and rolls back one that throws', async () => {
       const database = await withTable((await fresh()).database);
       await add(database, 1, 'kept');
       const error = await database
@@ -34,7 +34,7 @@ describe('a database', () => {
       expect(await names(database)).to.deep.equal(['kept']);
     });
 
-    it('keeps writes that run together apart: one that fails takes no other with it', async () => {
+    it('isolates concurrent writes: a failing one does not affect the others', async () => {
       const database = await withTable((await fresh()).database);
       const outcomes = await Promise.allSettled(
         Array.from({ length: 40 }, (_, i) =>
@@ -48,7 +48,7 @@ describe('a database', () => {
       expect(await names(database)).to.have.length(26);
     });
 
-    it('names the problem of a driver error by its code', async () => {
+    it('classifies driver errors by their code', async () => {
       const database = await withTable((await fresh()).database);
       await add(database, 1, 'one');
       const unique = await add(database, 2, 'one').catch((error: unknown) => error);
@@ -59,7 +59,7 @@ describe('a database', () => {
       expect(isDatabaseError(missing, 'not_null')).to.equal(true);
     });
 
-    it('undoes only what a savepoint did', async () => {
+    it('rolls back to a savepoint', async () => {
       const database = await withTable((await fresh()).database);
       await database.write(NOBODY, async (tx) => {
         await tx.run('INSERT INTO things (id, name) VALUES (?, ?)', [1, 'before']);
@@ -83,7 +83,7 @@ describe('a database', () => {
       expect(isDatabaseError(error, 'read_only')).to.equal(true);
     });
 
-    it('gives a read one snapshot, even when other writes commit meanwhile', async () => {
+    it('gives a read one snapshot, even when others commit writes in the meantime', async () => {
       const database = await withTable((await fresh()).database);
       await add(database, 1, 'one');
       await database.read(NOBODY, async (tx) => {
@@ -130,7 +130,7 @@ describe('a database', () => {
       expect(await names(database)).to.deep.equal(['e1', 'w2', 'e3', 'w4', 'e5']);
     });
 
-    it('tells whether it answers, and refuses work once closed', async () => {
+    it('reports whether it responds, and refuses work once closed', async () => {
       const database = await withTable((await fresh()).database);
       expect(await database.ping(1_000)).to.equal(true);
       await database.close();
@@ -157,7 +157,7 @@ describe('a database', () => {
         raw.close();
       });
 
-      it('keeps its files for their owner alone', async () => {
+      it('makes its files accessible to their owner only', async () => {
         const { url, database } = await fresh();
         await withTable(database);
         const modes = ['', '-wal', '-shm'].map((suffix) =>
@@ -166,7 +166,7 @@ describe('a database', () => {
         expect(modes).to.deep.equal(['600', '600', '600']);
       });
 
-      it('waits for another process that writes, and then goes on', async () => {
+      it('waits for the write of another process, then continues', async () => {
         const { url, database } = await fresh();
         await withTable(database);
         const raw = new Connection(sqlitePath(url) ?? '');
@@ -179,7 +179,7 @@ describe('a database', () => {
         expect(await names(database)).to.deep.equal(['patient']);
       });
     } else {
-      it('says unreachable when there is no server', async () => {
+      it('reports unreachable when there is no server', async () => {
         const database = await openDatabase('postgres://nobody:x@127.0.0.1:1/none', { poolMax: 1 });
         const error = await database.read(NOBODY, (tx) => tx.all('SELECT 1')).catch((reason: unknown) => reason);
         expect(isDatabaseError(error)).to.equal(true);
@@ -187,7 +187,7 @@ describe('a database', () => {
         await database.close();
       });
 
-      it('reports unreachable for statements on a broken connection, also by the query builder, and opens another one next', async () => {
+      it('reports unreachable for statements on a broken connection, also from the query builder, then opens a new one', async () => {
         const database = await withTable((await fresh()).database);
         const asks: readonly ((tx: Transaction) => PromiseLike<unknown>)[] = [
           (tx) => tx.all('SELECT 1'),
@@ -208,7 +208,7 @@ describe('a database', () => {
         }
       });
 
-      it('runs a write again that lost against another one', async () => {
+      it('retries a write after a conflict with another one', async () => {
         const { database } = await fresh();
         await withTable(database);
         await add(database, 1, 'a');
@@ -219,7 +219,7 @@ describe('a database', () => {
             await new Promise((resolve) => setTimeout(resolve, 30));
             await tx.run("UPDATE things SET name = name || '.' WHERE id = ?", [second]);
           });
-        await Promise.all([swap(1, 2), swap(2, 1)]); // a deadlock: the server ends one of the two
+        await Promise.all([swap(1, 2), swap(2, 1)]); // a deadlock: the server aborts one of the two
         expect(await names(database)).to.deep.equal(['a..', 'b..']);
       });
     }

@@ -26,7 +26,7 @@ const zones = fc.constantFrom(
 );
 
 describe('civil days', () => {
-  it('are read strictly', () => {
+  it('are parsed strictly', () => {
     expect(parseDay('2024-02-29')).to.equal('2024-02-29');
     expect(parseDay('0001-01-01')).to.equal('0001-01-01');
     expect(parseDay('9999-12-31')).to.equal('9999-12-31');
@@ -82,7 +82,7 @@ describe('civil days', () => {
     );
   });
 
-  it('are also read as spreadsheets write them', () => {
+  it('are also parsed in the formats of spreadsheets', () => {
     for (const text of [
       '2026/3/1',
       '2026/03/01',
@@ -98,7 +98,7 @@ describe('civil days', () => {
     ).to.deep.equal([]);
   });
 
-  it('are read from XLSX serials, around the leap day that never was', () => {
+  it('are parsed from XLSX serial numbers, also around the nonexistent 29 February 1900', () => {
     expect([1, 59, 61, 45_000, 45_000.99, 2_958_465].map(dayFromSerial)).to.deep.equal([
       '1900-01-01',
       '1900-02-28',
@@ -163,7 +163,7 @@ describe('time zones', () => {
     ).to.deep.equal([]);
   });
 
-  it('say which day it is there', () => {
+  it('give the current day in the zone', () => {
     const instant = Date.parse('2026-03-01T16:30:00Z');
     expect(
       ['UTC', 'Asia/Shanghai', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'].map((zone) => todayIn(zone, instant)),
@@ -177,18 +177,18 @@ describe('time zones', () => {
     expect(() => instantOf('2026-03-01', 24, 'UTC')).to.throw(RangeError);
   });
 
-  it('run a skipped hour at the next that exists', () => {
+  it('map a skipped hour to the next existing one', () => {
     expect(instantOf('2026-03-08', 2, 'America/New_York')).to.equal(Date.parse('2026-03-08T07:00:00Z'));
     expect(instantOf('2026-10-04', 2, 'Australia/Lord_Howe')).to.equal(Date.parse('2026-10-04T03:00:00+11:00'));
     expect(instantOf('2011-12-30', 9, 'Pacific/Apia')).to.equal(Date.parse('2011-12-31T00:00:00+14:00'));
   });
 
-  it('run a repeated hour at its first', () => {
+  it('map a repeated hour to its first occurrence', () => {
     expect(instantOf('2026-11-01', 1, 'America/New_York')).to.equal(Date.parse('2026-11-01T01:00:00-04:00'));
     expect(instantOf('2026-10-25', 2, 'Europe/Berlin')).to.equal(Date.parse('2026-10-25T02:00:00+02:00'));
   });
 
-  it('give an instant of that very day, never before the hour, unless the day does not exist there', () => {
+  it('give an instant of the same day, never before the hour, unless the day does not exist in the zone', () => {
     fc.assert(
       fc.property(modernDays, fc.integer({ min: 0, max: 22 }), zones, (day, hour, zone) => {
         fc.pre(zone !== 'Pacific/Apia' || day !== '2011-12-30');

@@ -7,13 +7,13 @@ import { until } from '../support/file-server.js';
 
 const NOBODY = { tenantId: null };
 
-/** A deadline far away, which ends when its caller goes. */
+/** A distant deadline that ends when its caller disconnects. */
 function caller() {
   const going = new AbortController();
   return { deadline: deadlineIn(60_000, going.signal), go: () => going.abort() };
 }
 
-/** Why a piece of work was given up. */
+/** The reason why work was aborted. */
 const ended = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'done',
@@ -31,7 +31,7 @@ describe('a deadline', () => {
     for (const deadline of deadlines.splice(0)) deadline.settle();
   });
 
-  it('comes with the time, or when the caller goes', async () => {
+  it('ends at its time, or when the caller disconnects', async () => {
     const late = deadlineIn(1);
     await new Promise((resolve) => late.signal.addEventListener('abort', resolve, { once: true }));
     expect([late.signal.reason, late.remaining()])
@@ -44,7 +44,7 @@ describe('a deadline', () => {
     expect(deadlineIn(60_000, AbortSignal.abort()).signal.aborted).to.equal(true);
   });
 
-  it('that is kept or settled is not for the caller to end', () => {
+  it('is not ended by the caller once it is kept or settled', () => {
     for (const how of ['keep', 'settle'] as const) {
       const { deadline, go } = leaving();
       deadline[how]();
@@ -75,7 +75,7 @@ describe('database work with a deadline', () => {
     const ids = (database: Database) =>
       database.read(NOBODY, async (tx) => (await tx.all('SELECT id FROM things ORDER BY id')).map(({ id }) => id));
 
-    it('goes no further when it comes, and keeps nothing', async () => {
+    it('stops at the deadline, and is rolled back', async () => {
       const database = await withTable();
       const { deadline, go } = caller();
       const work = database.write({ ...NOBODY, deadline }, async (tx) => {
@@ -88,7 +88,7 @@ describe('database work with a deadline', () => {
       deadline.settle();
     });
 
-    it('keeps nothing when it comes with the last statement', async () => {
+    it('is rolled back if the deadline passes during the last statement', async () => {
       const database = await withTable();
       const { deadline, go } = caller();
       const work = database.write({ ...NOBODY, deadline }, async (tx) => {
@@ -100,7 +100,7 @@ describe('database work with a deadline', () => {
       deadline.settle();
     });
 
-    it('takes no other work with it that shares its commit', async () => {
+    it('does not roll back other work that shares its commit', async () => {
       const database = await withTable();
       const { deadline, go } = caller();
       const given = database.write({ ...NOBODY, deadline }, async (tx) => {
@@ -119,7 +119,7 @@ describe('database work with a deadline', () => {
         const database = await withTable();
         let letGo: () => void = () => undefined;
         const held = new Promise<void>((resolve) => (letGo = resolve));
-        // As many as there are connections.
+        // As many tasks as there are connections.
         const holders = Array.from({ length: 10 }, () => database[way](NOBODY, () => held));
         const { deadline, go } = caller();
         let began = false;
@@ -140,7 +140,7 @@ describe('database work with a deadline', () => {
     }
 
     if (kind === 'postgres') {
-      it('has its statement cancelled, and gives its connection on as it was', async () => {
+      it('has its statement cancelled, and leaves its connection usable', async () => {
         const database = await withTable();
         const { deadline, go } = caller();
         const sleeping = 'SELECT pg_sleep(3600)';
@@ -165,7 +165,7 @@ describe('database work with a deadline', () => {
         deadline.settle();
       });
 
-      it('has its statement end with the time', async () => {
+      it('has its statement aborted at the deadline', async () => {
         const database = await withTable();
         expect(
           await ended(database.read({ ...NOBODY, deadline: deadlineIn(50) }, (tx) => tx.all('SELECT pg_sleep(3600)'))),

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { createFairQueue } from '../../data-plane-agent/base/fair-queue.js';
 
-describe('fair turns', () => {
-  it('come one at a time, and to everybody who waits before anybody has a second one', async () => {
+describe('the fair queue', () => {
+  it('runs one task at a time, and one of each waiting key before a second one of any', async () => {
     const take = createFairQueue();
     const began: string[] = [];
     let running = 0;
@@ -25,7 +25,7 @@ describe('fair turns', () => {
     expect(began).to.deep.equal(['g1', 'g2', 'm1', 'o1', 'g3', 'm2', 'g4']);
   });
 
-  it('are refused to a key with too many waiting tasks, and to no other', async () => {
+  it('refuses a key with too many waiting tasks, and no other', async () => {
     const take = createFairQueue({ waitingOfEach: 2 });
     const done = (name: string) => () => Promise.resolve(name);
     const [running, first, second, third, other] = [
@@ -41,7 +41,7 @@ describe('fair turns', () => {
     expect(await take('greedy', done('g5'))).to.equal('g5');
   });
 
-  it('yield to the event loop between two tasks', async () => {
+  it('yields to the event loop between two tasks', async () => {
     const take = createFairQueue();
     const seen: string[] = [];
     setImmediate(() => seen.push('something else'));
@@ -49,7 +49,7 @@ describe('fair turns', () => {
     expect(seen).to.deep.equal(['first', 'something else', 'second']);
   });
 
-  it('are left by who waits no longer, and then taken by the next', async () => {
+  it('removes a cancelled task, and runs the next one', async () => {
     const take = createFairQueue({ waitingOfEach: 1 });
     const leaving = new AbortController();
     let letGo: () => void = () => undefined;
@@ -67,7 +67,7 @@ describe('fair turns', () => {
     ).to.equal('no longer');
   });
 
-  it('go on after work that fails', async () => {
+  it('continues after a failed task', async () => {
     const take = createFairQueue();
     const failing = take('a', () => Promise.reject(new Error('broken')));
     const next = take('b', () => Promise.resolve('done'));

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
 
 describe('ids', () => {
-  it('are UUIDv7 in lower case, and sort in the order of their making', () => {
+  it('are UUIDv7 in lower case, and sort by creation', () => {
     const made = Array.from({ length: 1000 }, newId);
     expect(
       made.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)),

@@ -6,8 +6,8 @@ import { beyond } from '../../data-plane-agent/base/json-limits.js';
 const LIMITS = { levels: 32, values: 1_000_000, keys: 10_000 };
 
 /**
- * JSON as people and attackers write it: with blanks, keys twice, escapes; and with a piece of it put, left out or said
- * twice.
+ * JSON as people and attackers write it: with whitespace, duplicate keys and escapes, and with parts inserted, deleted
+ * or repeated.
  */
 const aKey = fc.constantFrom('a', 'b', '7', '__proto__', 'long'.repeat(6), '\\u0065\\"');
 const aBlank = fc.constantFrom('', '', ' ', '\n\t ');
@@ -41,7 +41,7 @@ const spoilt = fc
     return text.slice(0, place) + token + text.slice(place + (token === '' ? 1 : 0));
   });
 
-describe('JSON that is parsed piece by piece', () => {
+describe('JSON that is parsed in slices', () => {
   const parsed = (text: string, piece: number): Promise<string> =>
     parseJsonYielding(text, LIMITS, piece).then(
       (result) => JSON.stringify(result),
@@ -55,7 +55,7 @@ describe('JSON that is parsed piece by piece', () => {
     }
   };
 
-  it('is what it is at once, or is no JSON in either way', async () => {
+  it('gives the same result, or the same failure, as JSON.parse', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(json, spoilt), fc.integer({ min: 2, max: 24 }), async (text, piece) => {
         expect(await parsed(text, piece), text).to.equal(atOnce(text));
@@ -64,13 +64,13 @@ describe('JSON that is parsed piece by piece', () => {
     );
   });
 
-  it('has __proto__ as a key like any other', async () => {
+  it('treats __proto__ like any other key', async () => {
     const result = await parseJsonYielding(`{"a":[${'1,'.repeat(50)}1],"__proto__":{"admin":true}}`, LIMITS, 8);
     expect('value' in result && Object.keys(result.value as object)).to.deep.equal(['a', '__proto__']);
     expect(({} as { admin?: boolean }).admin).to.equal(undefined);
   });
 
-  it('is beyond its limits where the look at the whole of it says so', async () => {
+  it('exceeds the limits exactly when a count over the whole value does', async () => {
     const limits = fc.record({
       levels: fc.integer({ min: 1, max: 4 }),
       values: fc.integer({ min: 1, max: 20 }),
@@ -85,7 +85,7 @@ describe('JSON that is parsed piece by piece', () => {
     );
   });
 
-  it('has no keys, numbers and blanks of a length that could only be parsed at once', async () => {
+  it('has limits for the lengths of keys, numbers and whitespace, which are parsed in one slice', async () => {
     const tokens = [
       [`{"${'a'.repeat(100_000)}":1}`, 'key'],
       [`{"a":${'1'.repeat(100_000)},"b":1}`, 'filler'],

@@ -38,7 +38,7 @@ describe('leases', () => {
       expect(await b.take('sweep', 1_000)).to.equal(undefined);
     });
 
-    it('pass on when their time is over, under another fence', async () => {
+    it('can be taken over when expired, with another fence', async () => {
       const { a, b, clock } = await two();
       await a.take('sweep', 1_000);
       clock.advance(1_000);
@@ -46,13 +46,13 @@ describe('leases', () => {
       expect(await a.take('sweep', 1_000)).to.equal(undefined);
     });
 
-    it('are won by exactly one of many that come at once', async () => {
+    it('are acquired by exactly one of many concurrent processes', async () => {
       const { a, b } = await two();
       const taken = await Promise.all([a.take('x', 1_000), b.take('x', 1_000)]);
       expect(taken.filter((lease) => lease !== undefined)).to.have.length(1);
     });
 
-    it('free the name after the work, also when it failed', async () => {
+    it('are released after the work, also when it failed', async () => {
       const { a, b } = await two();
       expect(
         await a.during('job', 60_000, async () => (await b.during('job', 60_000, async () => 'both')) ?? 'alone'),

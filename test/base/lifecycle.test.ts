@@ -25,7 +25,7 @@ function fakeProcess() {
 }
 
 describe('the lifecycle', () => {
-  it('goes from starting over ready and draining to stopped', async () => {
+  it('goes from starting through ready and draining to stopped', async () => {
     const { lifecycle } = started();
     expect(lifecycle.state).to.equal('starting');
     lifecycle.ready();
@@ -38,7 +38,7 @@ describe('the lifecycle', () => {
     expect(() => lifecycle.onStop('late', 'work', () => undefined)).to.throw('late');
   });
 
-  it('stops phase by phase, within a phase the latest first, each after the other has ended', async () => {
+  it('stops phase by phase, within a phase one after the other, the last registered first', async () => {
     const { lifecycle } = started();
     const order: string[] = [];
     const step = (name: string) => async () => {
@@ -57,7 +57,7 @@ describe('the lifecycle', () => {
     expect(order).to.deep.equal(names.flatMap((name) => [`${name} begins`, `${name} ends`]));
   });
 
-  it('stops once, however often and from wherever it is asked', async () => {
+  it('stops once, however often and from wherever stop is called', async () => {
     const { lifecycle } = started();
     let calls = 0;
     let inner: Promise<number> | undefined;
@@ -77,7 +77,7 @@ describe('the lifecycle', () => {
     expect(calls).to.equal(1);
   });
 
-  it('stops what is registered while it stops', async () => {
+  it('runs handlers that are registered during the stop', async () => {
     const { lifecycle } = started();
     const stopped: string[] = [];
     lifecycle.onStop('server', 'server', () =>
@@ -87,7 +87,7 @@ describe('the lifecycle', () => {
     expect(stopped).to.deep.equal(['opened late']);
   });
 
-  it('logs a handler that fails, runs the rest, and says so in the exit code', async () => {
+  it('logs a failing handler, runs the others, and sets the exit code', async () => {
     const { lifecycle, lines } = started();
     const stopped: string[] = [];
     lifecycle.onStop('throws', 'server', () => {
@@ -100,7 +100,7 @@ describe('the lifecycle', () => {
     expect(lines.join('')).to.include('sync fault').and.to.include('async fault');
   });
 
-  it('does not wait past its limit for a handler that hangs, yet still closes what follows', async () => {
+  it('waits for a hanging handler only until its limit, and still runs the following ones', async () => {
     const { lifecycle, lines } = started(20);
     const stopped: string[] = [];
     lifecycle.onStop('hangs', 'server', () => new Promise(() => undefined));
@@ -111,7 +111,7 @@ describe('the lifecycle', () => {
   });
 
   for (const signal of ['SIGTERM', 'SIGINT']) {
-    it(`stops and exits 0 on ${signal}, also when the signal comes twice`, async () => {
+    it(`stops and exits 0 on ${signal}, also when it is sent twice`, async () => {
       const { lifecycle } = started();
       const { process, events, exitCode } = fakeProcess();
       const stopped: string[] = [];
@@ -125,7 +125,7 @@ describe('the lifecycle', () => {
   }
 
   for (const event of ['uncaughtException', 'unhandledRejection']) {
-    it(`logs, stops and exits 1 on ${event}, even in the middle of an orderly stop`, async () => {
+    it(`logs, stops and exits 1 on ${event}, also during a regular stop`, async () => {
       const { lifecycle, lines } = started();
       const { process, events, exitCode } = fakeProcess();
       lifecycle.onStop('server', 'server', () => void events.emit(event, new Error('nobody caught me')));

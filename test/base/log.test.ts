@@ -8,7 +8,7 @@ function capture(level = 'debug') {
 }
 
 describe('the log', () => {
-  it('writes one JSON line a record, with level, name and time', () => {
+  it('writes one JSON line per record, with level, name and time', () => {
     const { log, lines, last } = capture('info');
     log.info({ route: 'GET /x' }, 'two\nlines');
     log.debug('below the level');
@@ -18,7 +18,7 @@ describe('the log', () => {
     expect(last().time).to.match(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
   });
 
-  it('hides secrets by name wherever they stand, in any case of letters', () => {
+  it('redacts secrets by name at any depth, in upper and lower case', () => {
     const { log, lines } = capture();
     const names = [
       'authorization',
@@ -53,7 +53,7 @@ describe('the log', () => {
     expect(lines[0]).to.include('"authorization":"[hidden]"').and.to.include('"msg":"tried"');
   });
 
-  it('keeps what is no secret as it is', () => {
+  it('does not change other values', () => {
     const { log, last } = capture();
     log.info({ at: new Date(0), list: [1, { a: null }], status: 200, none: undefined, tokenCount: 3 });
     expect(last()).to.deep.include({
@@ -64,7 +64,7 @@ describe('the log', () => {
     });
   });
 
-  it('writes errors with stack and kind, without the secrets they carry', () => {
+  it('writes errors with stack and type, without the secrets that they contain', () => {
     const { log, lines, last } = capture();
     const error = Object.assign(new Error('refused'), {
       code: 'ECONNREFUSED',
@@ -80,7 +80,7 @@ describe('the log', () => {
     expect(lines.filter((line) => line.includes('ECONNREFUSED'))).to.have.length(3);
   });
 
-  it('is not overcome by an object that contains itself', () => {
+  it('can log circular objects', () => {
     const { log, last } = capture();
     const loop: Record<string, unknown> = { password: 'hunter2' };
     loop.self = loop;

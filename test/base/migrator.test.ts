@@ -14,7 +14,7 @@ const broken: Migration = { id: '0003-broken', statements: () => ['CREATE TABLE 
 
 describe('the migrator', () => {
   forEachDatabase((kind, fresh) => {
-    it('applies what is pending in order, once', async () => {
+    it('applies pending steps in order, once', async () => {
       const { database } = await fresh();
       expect(await migrationState(database, [first, second])).to.deep.equal({
         applied: [],
@@ -29,7 +29,7 @@ describe('the migrator', () => {
       });
     });
 
-    it('lets one of several that start at once do the work', async () => {
+    it('runs in one of several processes that start at once', async () => {
       const { again } = await fresh();
       const programs = await Promise.all([again(), again(), again(), again()]);
       const applied = await Promise.all(programs.map((database) => migrate(database, [first, second])));
@@ -37,10 +37,7 @@ describe('the migrator', () => {
     });
 
     if (kind === 'postgres') {
-      /**
-       * As a server whose statements are cancelled after so long: the half of a minute that ours may take is long for a
-       * test.
-       */
+      /** Like a server that cancels statements after this time: the default of half a minute is too long for a test. */
       const hurried = async (url: string): Promise<Database> => {
         const short = new URL(url);
         short.searchParams.set('statement_timeout', '300');
@@ -53,7 +50,7 @@ describe('the migrator', () => {
         for (const step of undo.splice(0)) await step();
       });
 
-      it('waits for one that takes longer than a statement may, says for whom, and finds nothing left to do', async () => {
+      it('waits for another migration longer than the statement timeout, reports its holder, and then has nothing left to do', async () => {
         const { database, url } = await fresh();
         const second = await hurried(url);
         const reported: { heldBy: string; waitedMs: number }[] = [];
@@ -74,7 +71,7 @@ describe('the migrator', () => {
         expect(reported[0]?.heldBy).to.equal(`PostgreSQL process ${String(pid)}, for a client at 127.0.0.1`);
       });
 
-      it('lets a statement of a step take longer than one of a request, and only that', async () => {
+      it('allows statements of a step, and no others, to exceed the timeout of requests', async () => {
         const { url } = await fresh();
         const database = await hurried(url);
         const sleepy: Migration = {
@@ -89,7 +86,7 @@ describe('the migrator', () => {
         ).to.have.property('problem', 'timeout');
       });
 
-      it('says how far it is while another program migrates', async () => {
+      it('reports the applied steps while another program migrates', async () => {
         const { database, again } = await fresh();
         await migrate(database, [first]);
         const beside = await again();
@@ -102,7 +99,7 @@ describe('the migrator', () => {
       });
     }
 
-    it('undoes a step that fails, and keeps what was applied before this run', async () => {
+    it('rolls back a failing step, and keeps those applied before', async () => {
       const { database } = await fresh();
       await migrate(database, [first, second]);
       const error = await migrate(database, [first, second, broken]).catch((reason: unknown) => reason);
@@ -121,7 +118,7 @@ describe('the migrator', () => {
       expect(left).to.deep.equal([]);
     });
 
-    it('lets a step work on rows before its statements, in as many transactions as it needs, and again when it was broken off', async () => {
+    it('allows a step to process rows before its statements, in several transactions, and to repeat this after an interruption', async () => {
       const { database } = await fresh();
       await migrate(database, [first]);
       let isBroken = true;
@@ -153,7 +150,7 @@ describe('the migrator', () => {
       expect(await migrate(database, [first, filling])).to.deep.equal([]);
     });
 
-    it('refuses a step that was edited after it had been applied', async () => {
+    it('refuses a step that was changed after it had been applied', async () => {
       const { database } = await fresh();
       await migrate(database, [first]);
       const edited: Migration = { id: first.id, statements: () => ['CREATE TABLE a (id INTEGER)'] };

@@ -16,7 +16,7 @@ import {
 } from '../../data-plane-agent/base/money.js';
 
 const CAPS = { JPY: 9e12, CNY: 9e14, KWD: 9e15, CLF: 5e15 };
-// Above 2^43 major units a JSON number cannot tell two amounts of 3 decimals apart.
+// Above 2^43 major units, JSON numbers cannot distinguish all amounts with 3 decimals.
 const EXACT_IN_JSON = { ...CAPS, KWD: 2 ** 43 * 1000 };
 const currencies = fc.constantFrom<keyof typeof CAPS>('JPY', 'CNY', 'KWD', 'CLF');
 const amounts = currencies.chain((currency) =>
@@ -34,7 +34,7 @@ describe('money', () => {
   });
 
   describe('major and minor units', () => {
-    it('convert there and back without loss up to the cap, with 0, 2, 3 and 4 decimals', () => {
+    it('convert both ways without loss up to the maximum, with 0, 2, 3 and 4 decimals', () => {
       fc.assert(
         fc.property(amounts, ({ currency, minor }) => {
           expect(toMinor(toMajor(minor, currency), currency)).to.equal(minor);
@@ -43,7 +43,7 @@ describe('money', () => {
       );
     });
 
-    it('survive JSON just below the bound, where numbers are scarcest', () => {
+    it('survive JSON just below the maximum, where the gaps between numbers are widest', () => {
       fc.assert(
         fc.property(currencies, fc.integer({ min: 0, max: 100_000 }), (currency, below) => {
           const minor = EXACT_IN_JSON[currency] - below;
@@ -53,7 +53,7 @@ describe('money', () => {
       );
     });
 
-    it('give back every number that was sent, up to the very cap', () => {
+    it('return every number that was sent, up to the maximum', () => {
       fc.assert(
         fc.property(currencies, fc.double({ min: 0, max: 1, noNaN: true }), (currency, share) => {
           const cap = toMajor(CAPS[currency], currency);
@@ -66,7 +66,7 @@ describe('money', () => {
       expect(toMinor(9e12, 'KWD')).to.equal(9e15);
     });
 
-    it('read the digits that were written, not the binary value behind them', () => {
+    it('use the decimal digits as written, not the binary value', () => {
       expect(toMinor(1.15, 'CNY')).to.equal(115);
       expect(toMinor(8.29, 'CNY')).to.equal(829);
       expect(toMinor(-0, 'CNY')).to.equal(0);
@@ -83,7 +83,7 @@ describe('money', () => {
       }
     });
 
-    it('refuse what is over the cap or is no number, of either sign', () => {
+    it('refuse values above the maximum and values that are not numbers, of either sign', () => {
       expect(toMinor(9e12, 'CNY')).to.equal(9e14);
       for (const amount of [9e12 + 0.01, -9e12 - 1, 1e21, 1e308, -1.7e308]) {
         expect(toMinor(amount, 'CNY'), String(amount)).to.have.property('problem', 'TOO_LARGE');
@@ -108,7 +108,7 @@ describe('money', () => {
       expect(multiply(7, '2.5', 'JPY')).to.equal(18);
     });
 
-    it('is within half a minor unit of the exact one, for every currency', () => {
+    it('is within half a minor unit of the exact product, for every currency', () => {
       fc.assert(
         fc.property(
           currencies,
@@ -123,14 +123,14 @@ describe('money', () => {
               2n *
               (BigInt(product) * 1_000_000n -
                 BigInt(quantity) * BigInt(millionths) * 10n ** BigInt(decimalsOf(currency)));
-            // Equality on the upper side only: a half goes up.
+            // The upper bound is inclusive, because halves are rounded up.
             expect(twiceTheError > -1_000_000n && twiceTheError <= 1_000_000n).to.equal(true);
           },
         ),
       );
     });
 
-    it('is refused above the cap', () => {
+    it('is refused above the maximum', () => {
       expect(multiply(9_000_000, '1000000', 'CNY')).to.equal(9e14);
       expect(multiply(9_000_001, '1000000', 'CNY')).to.have.property('problem', 'TOO_LARGE');
       expect(() => multiply(1.5, '1', 'CNY')).to.throw(RangeError);
@@ -139,14 +139,14 @@ describe('money', () => {
   });
 
   describe('shares', () => {
-    it('are floored, and the last takes the remainder', () => {
+    it('are rounded down, and the last one gets the remainder', () => {
       expect(splitMinor(1000, 3)).to.deep.equal([333, 333, 334]);
       expect(splitMinor(2, 3)).to.deep.equal([0, 0, 2]);
       expect(splitMinor(-10, 3)).to.deep.equal([-4, -4, -2]);
       expect(() => splitMinor(10, 0)).to.throw(RangeError);
     });
 
-    it('always add up to the total, with all but the last alike', () => {
+    it('always add up to the total, and all but the last are equal', () => {
       fc.assert(
         fc.property(fc.integer({ min: -9e15, max: 9e15 }), fc.integer({ min: 1, max: 400 }), (total, parts) => {
           const shares = splitMinor(total, parts);
@@ -158,7 +158,7 @@ describe('money', () => {
     });
   });
 
-  it('sums exactly even when the sum passes through what a float cannot hold', () => {
+  it('sums exactly even if intermediate sums cannot be represented as a float', () => {
     expect(sumMinor([9e15, 9e15, 1, -9e15, -9e15], 'KWD')).to.equal(1);
     expect(sumMinor([], 'CNY')).to.equal(0);
     expect(sumMinor([9e14, 1], 'CNY')).to.have.property('problem', 'TOO_LARGE');
@@ -182,7 +182,7 @@ describe('money', () => {
       expect(() => taxIncluded(100, -1)).to.throw(RangeError);
     });
 
-    it('and the net always make up the amount, and a credit mirrors its debit', () => {
+    it('and the net always add up to the amount, and a credit mirrors its debit', () => {
       fc.assert(
         fc.property(fc.integer({ min: 0, max: 9e15 }), fc.integer({ min: 0, max: 10_000 }), (amount, hundredths) => {
           const { tax, net } = taxIncluded(amount, hundredths / 100);
@@ -211,7 +211,7 @@ describe('money', () => {
       expect(() => unitPriceNumber('1,5')).to.throw(RangeError);
     });
 
-    it('comes back as the number that was given', () => {
+    it('is returned as the number that was sent', () => {
       fc.assert(
         fc.property(fc.integer({ min: 0, max: 9e15 }), (millionths) => {
           const text = unitPriceText(millionths / 1e6);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { networkOf } from '../../data-plane-agent/base/http/network.js';
 
 describe('the network of an address', () => {
-  it('is an IPv4 address itself, also where it comes as an IPv6 one', () => {
+  it('is an IPv4 address itself, also if it is written as an IPv6 one', () => {
     for (const ip of [
       '192.0.2.1',
       '::ffff:192.0.2.1',

@@ -29,13 +29,13 @@ describe('an outbound request', () => {
     });
   const serve = (answer: (request: IncomingMessage, response: ServerResponse) => void) => portOf(createServer(answer));
 
-  /** Outside production, with this machine listed, as far as the test does not say otherwise. */
+  /** Outside production, with this machine listed, unless the test overrides it. */
   const outbound = (options: Partial<Parameters<typeof createOutbound>[0]> = {}): Outbound =>
     createOutbound({ allowPrivate: LOOPBACK, production: false, ...options });
 
-  describe('goes nowhere', () => {
+  describe('is refused', () => {
     const strict = createOutbound({ allowPrivate: [], production: true, resolve: () => Promise.resolve([PUBLIC]) });
-    /** In every notation that a URL knows. */
+    /** In every notation that URLs support. */
     const refused = [
       'https://127.0.0.1/',
       'https://127.1/',
@@ -128,7 +128,7 @@ describe('an outbound request', () => {
       }
     });
 
-    it("when a metadata or link-local address is listed, also one inside a translator's", async () => {
+    it('when a metadata or link-local address is listed, also one embedded in a translated address', async () => {
       const open = outbound({ allowPrivate: ['0.0.0.0/0', '::/0'] });
       for (const host of [
         '169.254.169.254',
@@ -156,19 +156,19 @@ describe('an outbound request', () => {
         expect(open.refusalOf(`https://${host}/`), host).to.equal(undefined);
     });
 
-    it('over http to a name that is not this machine, though its address is listed', async () => {
+    it('over http to another machine, even if its address is listed', async () => {
       const open = outbound({ allowPrivate: ['10.0.0.0/8'], resolve: () => Promise.resolve(['10.0.0.1']) });
       expect(await codeOf(open, { url: 'http://internal.example.test/' })).to.equal('ADDRESS_REFUSED');
     });
 
-    it('over http in production, not even to this machine', async () => {
+    it('over http in production, even to this machine', async () => {
       const port = await serve((_, response) => response.end('reached'));
       expect(await codeOf(outbound({ production: true }), { url: `http://127.0.0.1:${port}/` })).to.equal(
         'ADDRESS_REFUSED',
       );
     });
 
-    it('to this machine where it is not listed', async () => {
+    it('to this machine if it is not listed', async () => {
       const port = await serve((_, response) => response.end('reached'));
       expect(await codeOf(outbound({ allowPrivate: [] }), { url: `http://127.0.0.1:${port}/` })).to.equal(
         'ADDRESS_REFUSED',
@@ -181,7 +181,7 @@ describe('an outbound request', () => {
     });
   });
 
-  it('lets public addresses through by their form', () => {
+  it('accepts public addresses', () => {
     for (const url of [
       'https://hooks.example.test/x?y=1',
       `https://${PUBLIC}/`,
@@ -192,7 +192,7 @@ describe('an outbound request', () => {
       expect(outbound({ allowPrivate: [] }).refusalOf(url), url).to.equal(undefined);
   });
 
-  it('sends method, headers and body, with the name as Host, and gives back what is answered', async () => {
+  it('sends method, headers and body, with the name as Host, and returns the response', async () => {
     let seen: object = {};
     const port = await serve((request, response) => {
       request.setEncoding('utf8').on('data', (body: string) => {
@@ -240,7 +240,7 @@ describe('an outbound request', () => {
     expect(body.toString()).to.equal('second');
   });
 
-  it('follows no redirect, though it be to the metadata of the machine', async () => {
+  it('follows no redirect, such as one to the metadata service', async () => {
     let hits = 0;
     const port = await serve((_, response) => {
       hits += 1;
@@ -250,7 +250,7 @@ describe('an outbound request', () => {
     expect([status, headers.get('location'), hits]).to.deep.equal([302, '/again', 1]);
   });
 
-  it('stops reading where the limit is', async () => {
+  it('stops reading at the limit', async () => {
     const port = await serve((request, response) => {
       const chunk = Buffer.alloc(64 * 1024, 'x');
       const pour = (): void => {
@@ -269,7 +269,7 @@ describe('an outbound request', () => {
     );
   });
 
-  it('ends in time for a server that drips, one that says nothing, one that shakes no hands and a name that is not resolved', async () => {
+  it('times out for a server that sends slowly, one that sends nothing, one that does not complete the TLS handshake, and a name that is not resolved', async () => {
     const drip = await serve((_, response) => {
       const timer = setInterval(() => response.write('.'), 20);
       response.on('close', () => clearInterval(timer));
@@ -306,7 +306,7 @@ describe('an outbound request', () => {
     ).to.equal('UNREACHABLE');
   });
 
-  it('holds the certificate against the name, though the connection goes to an address', async () => {
+  it('checks the certificate against the name, although it connects to an address', async () => {
     const names: string[] = [];
     const server = createTlsServer(
       {
@@ -346,7 +346,7 @@ describe('an outbound request', () => {
     }
   });
 
-  it('has no detail of the internal network in its message', async () => {
+  it('reports no detail of the internal network', async () => {
     const error = await outbound({ allowPrivate: [], resolve: () => Promise.resolve(['10.20.30.40']) })
       .request({ url: 'https://hooks.example.test/' })
       .catch((caught: unknown) => caught);

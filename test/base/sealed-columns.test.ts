@@ -49,7 +49,7 @@ describe('sealed columns', () => {
     const names = (n: number, prefix = 's') =>
       Array.from({ length: n }, (_, i) => `${prefix}${String(i).padStart(4, '0')}`);
 
-    it('are resealed in batches, whatever their number, and open with the new key only', async () => {
+    it('are re-encrypted in batches, whatever their number, and can be decrypted with the new key only', async () => {
       await put(old, null, names(450));
       const reported: number[] = [];
       expect(await reseal(all(), COLUMN, { keyRing: both, onProgress: (rows) => reported.push(rows) })).to.deep.equal({
@@ -82,7 +82,7 @@ describe('sealed columns', () => {
       expect(await counted(other)).to.deep.equal({ [old.active]: 4 });
     });
 
-    it('that no key opens, or that are none, are left as they are and hold up no other', async () => {
+    it('that no key can decrypt are left unchanged and do not block others', async () => {
       const lost = parseKeyRing(generateKeyRingText());
       await put(lost, null, names(250, 'a'));
       await put(old, null, names(3, 'b'));
@@ -95,7 +95,7 @@ describe('sealed columns', () => {
       ).to.deep.equal({ sealed: 'no seal at all' });
     });
 
-    it('moved from one row to another do not open there, and are not sealed for it', async () => {
+    it('copied from one row to another cannot be decrypted there, and are not re-encrypted for it', async () => {
       await put(old, null, ['mine', 'theirs']);
       await database.write({ tenantId: null }, (tx) =>
         tx.run(
@@ -105,7 +105,7 @@ describe('sealed columns', () => {
       expect(await reseal(all(), COLUMN, { keyRing: both })).to.deep.equal({ resealed: 1, unreadable: 1 });
     });
 
-    it('that were interrupted are continued', async () => {
+    it('can be re-encrypted after an interruption', async () => {
       await put(old, null, names(300));
       const stop = reseal(all(), COLUMN, {
         keyRing: both,

@@ -25,7 +25,7 @@ function codeOf(run: () => unknown): string {
 }
 
 describe('a key ring', () => {
-  it('opens for the same context what it sealed, text and bytes', () => {
+  it('decrypts text and bytes for the context they were encrypted for', () => {
     const ring = parseKeyRing(NEW);
     for (const text of ['', 'JBSWY3DPEHPK3PXP', '合同 ✓', 'x'.repeat(100_000)]) {
       expect(ring.openText(ring.seal(text, CONTEXT), CONTEXT)).to.equal(text);
@@ -35,7 +35,7 @@ describe('a key ring', () => {
     expect(ring.openText(ring.seal('long', 'c'.repeat(5000)), 'c'.repeat(5000))).to.equal('long');
   });
 
-  it('seals with its first key and opens with all, so that keys can be rotated', () => {
+  it('encrypts with its first key and decrypts with all, so that keys can be rotated', () => {
     const before = parseKeyRing(OLD).seal('kept', CONTEXT);
     const ring = parseKeyRing(`${NEW}, ${OLD}`);
     expect(ring.active).to.equal('new');
@@ -45,7 +45,7 @@ describe('a key ring', () => {
     expect(ring.openText(before, CONTEXT)).to.equal('kept');
   });
 
-  it('derives the same bytes for a purpose, also after a new key was put in front, and others for another purpose or key', () => {
+  it('derives the same bytes for a purpose, also after a new key was prepended, and others for another purpose or key', () => {
     const bytes = parseKeyRing(OLD).derive('a purpose');
     expect(bytes).to.have.length(32);
     expect(parseKeyRing(`${NEW},${OLD}`).derive('a purpose')).to.deep.equal(bytes);
@@ -53,7 +53,7 @@ describe('a key ring', () => {
     expect(parseKeyRing(NEW).derive('a purpose')).not.to.deep.equal(bytes);
   });
 
-  it('distinguishes another context, an altered text, an unknown key and a text that is not sealed', () => {
+  it('distinguishes another context, an altered text, an unknown key and a text that is not encrypted', () => {
     const ring = parseKeyRing(NEW);
     const sealed = ring.seal('secret', CONTEXT);
     const [version, id, nonce, body = ''] = sealed.split('.');
@@ -82,7 +82,7 @@ describe('a key ring', () => {
     }
   });
 
-  it('opens nothing in which a single character is another', () => {
+  it('does not decrypt a text with a single changed character', () => {
     const ring = parseKeyRing(NEW);
     const sealed = ring.seal('secret', CONTEXT);
     for (let at = 0; at < sealed.length; at += 1) {
@@ -94,12 +94,12 @@ describe('a key ring', () => {
     }
   });
 
-  it('seals the same text differently each time', () => {
+  it('encrypts the same text differently each time', () => {
     const ring = parseKeyRing(NEW);
     expect(new Set(Array.from({ length: 50 }, () => ring.seal('same', CONTEXT))).size).to.equal(50);
   });
 
-  it('shows no key when it is printed, nor when its text is refused', () => {
+  it('shows no key when it is printed, or in the error for an invalid setting', () => {
     const key = NEW.slice(4);
     expect(
       inspect(parseKeyRing(NEW), { depth: 9, showHidden: true }) + JSON.stringify(parseKeyRing(NEW)),
@@ -122,7 +122,7 @@ describe('a key ring', () => {
     }
   });
 
-  it('can be made anew, each time with another key and id', () => {
+  it('can be generated, each time with another key and id', () => {
     const [first, second] = [generateKeyRingText(), generateKeyRingText()];
     expect(parseKeyRing(`${first},${second}`).keyIds).to.have.length(2);
     expect(first).to.not.equal(second);
@@ -130,7 +130,7 @@ describe('a key ring', () => {
 });
 
 describe('small secrets', () => {
-  it('are random tokens of the length asked for', () => {
+  it('are random tokens of the requested length', () => {
     expect(randomToken()).to.match(/^[A-Za-z0-9_-]{43}$/);
     expect(randomToken(16)).to.match(/^[A-Za-z0-9_-]{22}$/);
     expect(randomToken()).to.not.equal(randomToken());

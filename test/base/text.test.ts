@@ -9,8 +9,8 @@ import { caseFold } from '../../data-plane-agent/plane/domain/search.js';
 const ACUTE = '\u0301';
 const FORMS: readonly NormalForm[] = ['NFC', 'NFKC', 'NFKD'];
 /**
- * Marks of one unit and of two, those that are several when they are taken apart, one that is a letter until NFKC, and
- * what stands between.
+ * Marks of one and two code units, marks that decompose into several, one that is a letter until NFKC, and characters
+ * that are not marks.
  */
 const PIECES = [
   ACUTE,
@@ -34,14 +34,14 @@ const aText = fc
   .array(fc.tuple(fc.constantFrom(...PIECES), fc.constantFrom(1, 2, 15, 29, 30, 31, 40)), { maxLength: 8 })
   .map((runs) => runs.map(([piece, times]) => piece.repeat(times)).join(''));
 
-describe('a text that is brought to normal form', () => {
-  it('is what Unicode says, in each form', () => {
+describe('a normalised text', () => {
+  it('is as Unicode specifies, in each form', () => {
     for (const form of FORMS)
       for (const text of ['e\u0301', 'ﬁ１', 'Ａ', '한국', 'e'.repeat(31)])
         expect(normal(text, { max: 100, form })).to.deep.equal({ ok: true, text: text.normalize(form) });
   });
 
-  it('is refused when more than thirty combining marks follow each other, wherever and of whichever kind', () => {
+  it('is refused if it has more than thirty combining marks in a row, at any position and of any kind', () => {
     for (const mark of [ACUTE, '\u0316', '\u0f73', '\u{1d165}', '\u{e0100}', '\uff9e', '\u20dd', '\u0903']) {
       for (const [before, after] of [
         ['', ''],
@@ -59,19 +59,19 @@ describe('a text that is brought to normal form', () => {
     }
   });
 
-  it('is looked at no further than its bound', () => {
+  it('is examined only up to its limit', () => {
     expect(normal(ACUTE.repeat(8_000_000), { max: 100 })).to.deep.equal({ ok: false, problem: 'is too long' });
     expect(normalCut('e'.repeat(200), { max: 100 })).to.equal('e'.repeat(100));
   });
 
-  it('has its runs found as a plain search would find them', () => {
+  it('has the same runs of marks as a simple search finds', () => {
     fc.assert(
       fc.property(aText, (text) => hasLongRun(text) === /[\p{M}\uff9e\uff9f]{31}/u.test(text)),
       { numRuns: 2_000 },
     );
   });
 
-  it('of a document keeps all but the marks beyond the thirtieth', () => {
+  it('of a document loses only the marks beyond the thirtieth', () => {
     expect(normalCut(`a${ACUTE.repeat(31)}b`, { max: 1_000, form: 'NFKD' })).to.equal(`a${ACUTE.repeat(30)}b`);
     fc.assert(
       fc.property(aText, (text) => {
@@ -82,7 +82,7 @@ describe('a text that is brought to normal form', () => {
     );
   });
 
-  it('takes time by its length, not by the square of it', () => {
+  it('takes linear, not quadratic, time', () => {
     const eightMillion = '\u0316\u0301'.repeat(4_000_000);
     const began = performance.now();
     for (const form of FORMS) {
@@ -93,12 +93,12 @@ describe('a text that is brought to normal form', () => {
   });
 });
 
-describe('a text whose case is folded', () => {
+describe('a case-folded text', () => {
   const LETTERS = Array.from({ length: 0x1_10_000 }, (_, point) => point)
     .filter((point) => point < 0xd800 || point > 0xdfff)
     .map((point) => String.fromCodePoint(point));
 
-  it('is the same for every letter in either case, but for the dotless i, which has none', () => {
+  it('is equal for both cases of every letter except the dotless i', () => {
     expect(
       LETTERS.filter((letter) =>
         [letter.toUpperCase(), letter.toLowerCase()].some((other) => caseFold(other) !== caseFold(letter)),
@@ -107,7 +107,7 @@ describe('a text whose case is folded', () => {
     expect([caseFold('ı'), caseFold('I'), caseFold('İ')]).to.deep.equal(['ı', 'i', 'i\u0307']);
   });
 
-  it('puts together what regular expressions hold for one letter', () => {
+  it('is equal for letters that regular expressions treat as equal', () => {
     const apart = LETTERS.filter(
       (letter) =>
         letter !== caseFold(letter) &&
@@ -117,7 +117,7 @@ describe('a text whose case is folded', () => {
     expect(apart).to.deep.equal([]);
   });
 
-  it('writes out what is several letters, and is not folded further', () => {
+  it('expands letters that fold to several, and folding it again changes nothing', () => {
     for (const [letter, folded] of [
       ['ß', 'ss'],
       ['ẞ', 'ss'],
@@ -131,7 +131,7 @@ describe('a text whose case is folded', () => {
     expect(LETTERS.filter((letter) => caseFold(caseFold(letter)) !== caseFold(letter))).to.deep.equal([]);
   });
 
-  it('does not depend on what stands beside a letter', () => {
+  it('does not depend on neighbouring letters', () => {
     const one = fc.constantFrom(
       'a',
       'Σ',
@@ -165,7 +165,7 @@ describe('a text whose case is folded', () => {
   });
 });
 
-describe('what takes texts from elsewhere', () => {
+describe('functions that receive texts from outside', () => {
   const check = checker(
     s.object({
       name: s.text(),
@@ -181,7 +181,7 @@ describe('what takes texts from elsewhere', () => {
     return checked.ok ? [] : checked.issues.map(({ path, problem }) => `${path} ${problem}`);
   };
 
-  it('refuses a run of marks in every kind of text, and names the field', () => {
+  it('refuse a run of marks in every kind of text, and name the field', () => {
     const run = `e${ACUTE.repeat(31)}`;
     expect(problemsOf({ name: run, note: run, id: run })).to.deep.equal(
       ['name', 'note', 'id'].map((field) => `${field} must have at most 30 combining marks in a row`),
@@ -189,12 +189,12 @@ describe('what takes texts from elsewhere', () => {
     for (const field of ['email', 'day', 'kind']) expect(problemsOf({ [field]: run }), field).to.have.lengthOf(1);
   });
 
-  it('takes a text that is within its bound once its letters are put together', () => {
+  it('accept a text whose composed form is within the limit', () => {
     const apart = 'e\u0323\u0302'.repeat(500);
     expect(check({ name: apart })).to.deep.equal({ ok: true, value: { name: apart.normalize('NFC') } });
   });
 
-  it('refuses a long text for its length, at once', () => {
+  it('refuse a long text for its length, without normalising it', () => {
     const began = performance.now();
     for (const unit of [ACUTE, '\r\n', ' ', '💶', 'e\u0323\u0302'])
       expect(problemsOf({ name: unit.repeat(4_000_000) }), JSON.stringify(unit)).to.deep.equal([
@@ -203,7 +203,7 @@ describe('what takes texts from elsewhere', () => {
     expect(performance.now() - began).to.be.lessThan(2_000);
   });
 
-  it('names a file, and finds a contract, by what is left of a run', () => {
+  it('truncate runs in file names and search terms', () => {
     const began = performance.now();
     expect(attachmentDisposition(`a${ACUTE.repeat(100_000)}.pdf`)).to.match(/^attachment; filename="a/);
     expect(caseFold(`A${ACUTE.repeat(100)}`)).to.equal(`á${ACUTE.repeat(29)}`);

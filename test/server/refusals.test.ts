@@ -49,7 +49,7 @@ forEachDatabase((_kind, fresh) => {
         route,
         code: 'FORBIDDEN',
         needs: 'admin (view)',
-      }); // as far as the audit needs a caller
+      }); // the parts that the audit reads
     const rows = async (): Promise<Record<string, unknown>[]> =>
       (
         await database.read({ tenantId: null }, (tx) =>
@@ -61,7 +61,7 @@ forEachDatabase((_kind, fresh) => {
       await createRecordRepeats({ database, clock })();
     };
 
-    it('are counted over all processes, and recorded as one number', async () => {
+    it('are counted over all processes, and recorded as a total', async () => {
       const processes = [
         recorder(),
         recorder({ database: await place.again() }),
@@ -74,7 +74,7 @@ forEachDatabase((_kind, fresh) => {
       expect((await rows()).map(({ repeats }) => repeats)).to.deep.equal([undefined, 14]);
     });
 
-    it('say when the first and the last of them were', async () => {
+    it('record the times of the first and the last', async () => {
       const refusals = recorder();
       await refuse(refusals);
       clock.advance(120_000);
@@ -88,7 +88,7 @@ forEachDatabase((_kind, fresh) => {
       });
     });
 
-    it('begin anew with the next hour', async () => {
+    it('are counted separately for each hour', async () => {
       const refusals = recorder();
       for (let hour = 0; hour < 3; hour++) {
         await refuse(refusals);
@@ -99,7 +99,7 @@ forEachDatabase((_kind, fresh) => {
       expect((await rows()).map(({ repeats }) => repeats)).to.deep.equal([undefined, 1, undefined, 1, undefined, 1]);
     });
 
-    it('are not lost when they come after their hour was recorded', async () => {
+    it('are not lost when they are reported after their hour was recorded', async () => {
       const refusals = recorder();
       for (let n = 0; n < 4; n++) await refuse(refusals);
       await endHour();
@@ -110,7 +110,7 @@ forEachDatabase((_kind, fresh) => {
       ).to.equal(4);
     });
 
-    it('are recorded separately for every route of one member, however many they are', async () => {
+    it('are recorded separately for each route of a member, however many there are', async () => {
       const refusals = recorder();
       for (let n = 0; n < 130; n++) await refuse(refusals, { route: `GET /route-${n}` });
       expect((await rows()).map(({ route }) => route)).to.have.members(
@@ -120,13 +120,13 @@ forEachDatabase((_kind, fresh) => {
       expect(await rows()).to.have.length(130);
     });
 
-    it('are one for each route and code whatever the caller names in the request; rights of the role are distinguished', async () => {
+    it('are recorded once per route, code and required permission, whatever the request contains', async () => {
       const refusals = recorder();
       const who = {
         principal: { sessionId: 's', tenant: { id: tenantId }, user: { id: NOBODY, name: 'Ann' } } as Principal,
         request: aRequest(),
         route: 'POST /contracts',
-      }; // as far as the audit needs a caller
+      }; // the parts that the audit reads
       for (let n = 0; n < 130; n++)
         await refusals.record({ ...who, code: 'FIELD_NOT_EDITABLE', needs: `{"fields":["${n}"]}` });
       for (const needs of ['invoice (edit)', 'payment_entry (edit)'])
@@ -143,7 +143,7 @@ forEachDatabase((_kind, fresh) => {
       ]);
     });
 
-    it('take no more memory than they may; of what is not remembered each is counted by the database', async () => {
+    it('use limited memory; the others are counted by the database', async () => {
       const refusals = recorder({ most: 2 });
       for (let n = 0; n < 5; n++)
         for (const userId of [NOBODY, newId()]) await refuse(refusals, { userId, route: `GET /${n}` });
@@ -157,7 +157,7 @@ forEachDatabase((_kind, fresh) => {
       ]);
     });
 
-    it('wait for a database that cannot be reached, which changes no refusal', async () => {
+    it('wait for an unavailable database, which does not affect the refusals', async () => {
       let isAway = true;
       const flaky: Database = Object.assign(Object.create(database) as Database, {
         write: ((scope, work) =>

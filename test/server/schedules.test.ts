@@ -31,7 +31,7 @@ forEachDatabase((_kind, fresh) => {
       clock = fakeClock();
     });
 
-    it('run a job in one process at a time, and in the next one when that is done', async () => {
+    it('run a job in one process at a time, and then in the next', async () => {
       let release: () => void = () => undefined;
       let runs = 0;
       const job: Job = {
@@ -53,7 +53,7 @@ forEachDatabase((_kind, fresh) => {
       expect(runs).to.equal(2);
     });
 
-    it('take no lease when nothing is due', async () => {
+    it('acquire no lease when nothing is due', async () => {
       let asked = 0;
       const idle = processOf(
         [
@@ -76,13 +76,13 @@ forEachDatabase((_kind, fresh) => {
       ).to.equal(undefined);
     });
 
-    it('log a failure and go on', async () => {
+    it('log a failure and continue', async () => {
       const failing = processOf([{ name: 'failing', rule: NEVER, run: () => Promise.reject(new Error('no')) }], 'one');
       await failing.run('failing');
       expect(logged.at(-1)).to.include({ job: 'failing', msg: 'scheduled work failed' });
     });
 
-    it('wait at the stop for running work, signal it, and start no more', async () => {
+    it('abort running work at the stop, wait for it, and start no more', async () => {
       let begun = 0;
       const seen: boolean[] = [];
       const schedules = processOf(
@@ -109,7 +109,7 @@ forEachDatabase((_kind, fresh) => {
       expect(begun).to.equal(1);
     });
 
-    it('remove what is over, and nothing that is not', async () => {
+    it('delete expired records only', async () => {
       const at = clock.now();
       await database.write({ tenantId: null }, async (tx) => {
         for (const [name, expiresAt] of [

@@ -24,7 +24,7 @@ const owner = (slug: string) => ({
 
 describe('the composed service', () => {
   forEachServer((server) => {
-    it('answers its probes and its health', async () => {
+    it('answers probes and health', async () => {
       const { client } = server();
       expect((await client.raw('/livez')).body).to.deep.equal({ status: 'ok' });
       expect((await client.raw('/readyz')).status).to.equal(200);
@@ -42,14 +42,14 @@ describe('the composed service', () => {
       expect((await client.get('/health', { query: 'x=1' })).status).to.equal(400);
     });
 
-    it('shows the public signing key and no private one', async () => {
+    it('shows the public signing key only', async () => {
       const { body } = await server().client.raw<{ keys: Record<string, string>[] }>('/.well-known/jwks.json');
       expect(body.keys).to.have.length(1);
       expect(body.keys[0]).to.include({ kty: 'OKP', crv: 'Ed25519' });
       expect(body.keys[0]).not.to.have.property('d');
     });
 
-    it('lets an owner from registration to contract data', async () => {
+    it('lets an owner register and access contract data', async () => {
       const registered = await server().client.post<{ accessToken: string }>('/auth/register', owner('acme'));
       expect(registered.status, registered.text).to.equal(201);
       expect(registered.headers.get('set-cookie')).to.match(
@@ -65,7 +65,7 @@ describe('the composed service', () => {
     });
   });
 
-  describe('by its configuration', () => {
+  describe('with its configuration', () => {
     const undo: (() => Promise<void> | void)[] = [];
     afterEach(async () => {
       for (const step of undo.splice(0).toReversed()) await step();
@@ -81,7 +81,7 @@ describe('the composed service', () => {
       return home;
     };
 
-    it('keeps contract data behind agents in the hybrid edition: without one every call is refused, and nothing falls back', async () => {
+    it('accesses contract data through agents in the hybrid edition: without an agent every call is refused, without a fallback', async () => {
       const server = await started({ EDITION: 'enterprise_hybrid' });
       const { body } = await server.client.post<{ accessToken: string; user: { id: string } }>(
         '/auth/register',
@@ -100,7 +100,7 @@ describe('the composed service', () => {
       });
     });
 
-    it('sets Secure on cookies where the public address is https', async () => {
+    it('sets Secure on cookies if the public address is https', async () => {
       const server = await started({ PUBLIC_URL: 'https://book.test' });
       const { headers } = await server.client.post('/auth/register', owner('secure'));
       expect(headers.get('set-cookie')).to.match(
@@ -108,7 +108,7 @@ describe('the composed service', () => {
       );
     });
 
-    it('drains before it stops: not ready, then unreachable', async () => {
+    it('drains before it stops: first not ready, then unreachable', async () => {
       const home = folder();
       const loaded = loadServerConfig({ DATA_DIR: home, PORT: '0' });
       if (!loaded.ok) throw new Error('a default configuration is not at fault');
@@ -118,7 +118,7 @@ describe('the composed service', () => {
       const { port } = await serve(loaded.config, { clock: systemClock, log, lifecycle });
       const client = clientOf(`http://127.0.0.1:${port}`);
       expect(lifecycle.state).to.equal('ready');
-      // Registered last in the phase before the listener closes, it sees the drain from within.
+      // Registered last in the phase before the listener closes, so it runs during the drain.
       let seen: number | undefined;
       lifecycle.onStop('look', 'drain', async () => {
         seen = (await client.raw('/readyz')).status;
@@ -133,7 +133,7 @@ describe('the composed service', () => {
       ).to.equal('gone');
     });
 
-    it('is alive while databases migrate, and neither ready nor of any other use', async () => {
+    it('is alive but not ready during migrations, and refuses all other requests', async () => {
       const home = folder();
       const url = `sqlite:${join(home, 'platform.db')}`;
       const port = await freePort();
@@ -141,7 +141,7 @@ describe('the composed service', () => {
       const database = await openDatabase(url, { poolMax: 1 });
       undo.push(() => database.close());
       let starting: Promise<unknown> = Promise.resolve();
-      // Whoever else migrates holds the lock, so that the server has to wait.
+      // Another migration holds the lock, so the server has to wait.
       await database.exclusive(async () => {
         starting = started({ PLATFORM_DATABASE_URL: url, PORT: String(port) });
         for (;;) {
@@ -175,7 +175,7 @@ describe('the composed service', () => {
 });
 
 describe('the health record', () => {
-  it('is degraded when a database does not answer, and asks each at most once in a while', async () => {
+  it('is degraded when a database does not respond, and queries each at limited intervals', async () => {
     let asked = 0;
     const health = createHealth({
       edition: 'saas',

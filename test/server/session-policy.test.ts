@@ -11,7 +11,7 @@ const MFA: Readonly<Record<string, MfaState>> = {
   'asked by policy, shown': { required: true, enrolled: true, passed: true },
 };
 
-/** Of the password; by every other way the session is issued, whatever it is with the second factor. */
+/** For passwords; all other methods issue the session, whatever the state of the second factor. */
 const PASSWORD: Readonly<Record<string, Verdict>> = {
   'nothing asked, nothing there': 'yes',
   'an authenticator, not shown': 'factor_needed',

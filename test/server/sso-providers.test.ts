@@ -23,7 +23,7 @@ const production = {
 };
 
 describe('the providers of single sign-on', () => {
-  it('are read with their defaults, also from a file', () => {
+  it('have defaults, and can be read from a file', () => {
     const result = readServerConfig(
       { SSO_PROVIDERS_FILE: '/run/secrets/sso.json' },
       {
@@ -52,13 +52,13 @@ describe('the providers of single sign-on', () => {
     ]);
   });
 
-  it('may be five; a sixth is a fault', () => {
+  it('can be at most five', () => {
     const many = (count: number) => Array.from({ length: count }, (_, index) => ({ ...written, id: `p${index}` }));
     expect(faults(...many(5))).to.deep.equal([]);
     expect(faults(...many(6))).to.deep.equal(['SSO_PROVIDERS must have at most 5 providers, not 6']);
   });
 
-  it('are refused for what is missing, unknown or wrong, by place and name', () => {
+  it('are refused for missing, unknown and invalid properties, with position and name', () => {
     expect(faultsOf('{"id":"corp"}')).to.deep.equal(['SSO_PROVIDERS must be a list of providers']);
     expect(faultsOf('[{')).to.deep.equal(['SSO_PROVIDERS must be valid JSON']);
     const { clientSecret: _, ...without } = written;
@@ -90,7 +90,7 @@ describe('the providers of single sign-on', () => {
     expect(faults(written, written)[0]).to.contain('providers[1].id is already used by another provider');
   });
 
-  it('may be on this machine over http, but not in production', () => {
+  it('can be on this machine over http, but not in production', () => {
     const here = [{ ...written, issuer: 'http://127.0.0.1:4000' }];
     expect(faults(...here)).to.deep.equal([]);
     expect(faultsOf(JSON.stringify(here), production)).to.deep.equal([
@@ -99,7 +99,7 @@ describe('the providers of single sign-on', () => {
     expect(faultsOf(JSON.stringify([written]), production)).to.deep.equal([]);
   });
 
-  it('say which organisations they sign in to as soon as there are several: in production the one that does not is a fault, elsewhere a warning', () => {
+  it('must name their organisations if there are several: missing ones are an error in production, elsewhere a warning', () => {
     const silent = { ...written, id: 'second' };
     const bound = { ...written, tenants: ['acme'] };
     const everywhere = { ...written, id: 'third', tenants: ['*'] };

@@ -21,7 +21,7 @@ import {
 } from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 
-/** The table of the specification, as it stands there: V view, E edit, – none. */
+/** The table of the specification: V view, E edit, – none. */
 const MODULE_TABLE = `
 owner E E E E E E E E E E
 admin E E E E E E E E E E
@@ -59,7 +59,7 @@ describe('roles and plans', () => {
     expect(rows).to.deep.equal(CONTROL_TABLE);
   });
 
-  it("give API access from business up, and in every plan where the installation is one's own", () => {
+  it('give API access from the business plan up, and in all plans of self-hosted installations', () => {
     const hosted = createPlans({ apiAccessInEveryPlan: false });
     const own = createPlans({ apiAccessInEveryPlan: true });
     const table = PLANS.map((plan) => [plan, FEATURES.filter((feature) => hosted.features(plan)[feature]).join(' ')]);
@@ -72,7 +72,7 @@ describe('roles and plans', () => {
     for (const plan of PLANS) expect(own.features(plan)).to.deep.equal({ ...hosted.features(plan), apiAccess: true });
   });
 
-  it("can be replaced by a catalogue of one's own, which must name every plan", () => {
+  it('can be replaced by a custom catalogue, which must name every plan', () => {
     const plan = { name: 'X', features: ['customFields'] };
     const whole = parsePlanCatalog(JSON.stringify({ free: plan, pro: plan, business: plan, enterprise: plan }));
     expect(
@@ -104,7 +104,7 @@ describe('tenants', () => {
       expect(isFailure(error, code), `${code}, not ${String(error)}`).to.equal(true);
     };
 
-    it('begin with the built-in roles and the default settings', async () => {
+    it('start with the built-in roles and the default settings', async () => {
       const { tenant } = await makeTenant(identity);
       const roles = await identity.database.read({ tenantId: null }, (tx) =>
         tx.all('SELECT code, built_in FROM roles WHERE tenant_id = ? ORDER BY position', [tenant.id]),
@@ -123,7 +123,7 @@ describe('tenants', () => {
       );
     });
 
-    it('are made whole or not at all', async () => {
+    it('are created completely or not at all', async () => {
       const { tenant } = await makeTenant(identity);
       const count = () =>
         identity.database.read({ tenantId: null }, (tx) =>
@@ -136,7 +136,7 @@ describe('tenants', () => {
       expect(await count()).to.deep.equal(before);
     });
 
-    it('refuse settings out of bounds and name them', async () => {
+    it('refuse settings out of range and name them', async () => {
       const { tenant } = await makeTenant(identity);
       const bad: Partial<Settings>[] = [
         { timezone: 'Mars/Olympus' },
@@ -164,7 +164,7 @@ describe('tenants', () => {
       }
     });
 
-    it('keep both of two settings that are changed at once', async () => {
+    it('keep two concurrent changes of different settings', async () => {
       const { tenant } = await makeTenant(identity);
       const change = (settings: Partial<Settings>) =>
         identity.tenants.updateSettings({ tenantId: tenant.id, settings }, OPERATOR);
@@ -182,7 +182,7 @@ describe('tenants', () => {
       });
     });
 
-    it('have one member to an email, no second owner, and roles and subjects that exist', async () => {
+    it('have one member per email, one owner, and existing roles and subjects only', async () => {
       const made = await makeTenant(identity);
       const member = await makeMember(identity, made);
       const who = { tenantId: made.tenant.id, memberId: member.id };
@@ -229,7 +229,7 @@ describe('tenants', () => {
       });
     }
 
-    it('audit what was changed, from what to what', async () => {
+    it('record changes in the audit, with values before and after', async () => {
       const made = await makeTenant(identity);
       const member = await makeMember(identity, made);
       await identity.tenants.members.setRole(
@@ -250,7 +250,7 @@ describe('tenants', () => {
       expect(JSON.stringify(rows)).not.to.match(/argon2/);
     });
 
-    it('list their members and subject companies in a directory that changes with them', async () => {
+    it('list their members and subject companies in an up-to-date directory', async () => {
       const made = await makeTenant(identity);
       const first = await identity.directory.of(made.tenant.id);
       expect(first.subjectName(made.subjectId)).to.equal(made.tenant.name);
@@ -275,7 +275,7 @@ describe('tenants', () => {
       );
     });
 
-    it("show another replica's changes within five seconds, to the directory and to callers", async () => {
+    it("apply another replica's changes within five seconds, in the directory and to callers", async () => {
       const made = await makeTenant(identity);
       const member = await makeMember(identity, made);
       const replica = await startIdentity(identity.database, identity.options);

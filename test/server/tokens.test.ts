@@ -33,7 +33,7 @@ describe('tokens', () => {
     after(() => app.stop());
 
     const statusOf = async (token: string): Promise<number> => (await app.client.get('/auth/me', { token })).status;
-    /** A token signed by the service's own key, but for what the test changes. */
+    /** A token signed with the service's own key, with the changes of the test. */
     const signed = async (
       payload: JWTPayload,
       header: { alg?: string; typ?: string; kid?: string } = {},
@@ -44,7 +44,7 @@ describe('tokens', () => {
     const unsigned = (header: object, payload: object): string =>
       [header, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
 
-    it('carry the documented claims, of the kind that each is', () => {
+    it('contain the documented claims with their types', () => {
       expect(decodeJwt(access)).to.include({
         iss: PUBLIC_URL,
         sub: made.owner.id,
@@ -60,7 +60,7 @@ describe('tokens', () => {
       expect((decodeJwt(refresh).exp ?? 0) - (decodeJwt(refresh).iat ?? 0)).to.equal(30 * 24 * 3600);
     });
 
-    it('are taken when nothing is changed but the signing', async () => {
+    it('are accepted when only re-signed', async () => {
       expect(await statusOf(access)).to.equal(200);
       expect(await statusOf(await signed(decodeJwt(access)))).to.equal(200);
     });
@@ -82,19 +82,19 @@ describe('tokens', () => {
       }
     });
 
-    it("are refused in each other's place", async () => {
+    it('are refused when used for each other', async () => {
       expect(await statusOf(refresh)).to.equal(401);
       expect((await app.client.post('/auth/refresh', { refreshToken: access })).status).to.equal(401);
     });
 
-    it('are refused with a claim altered under the old signature', async () => {
+    it('are refused with an altered claim and the old signature', async () => {
       const [header, , signature] = access.split('.');
       const payload = Buffer.from(JSON.stringify({ ...decodeJwt(access), roleCode: 'admin' })).toString('base64url');
       expect(await statusOf([header, payload, signature].join('.'))).to.equal(401);
       expect(await statusOf(`${access.slice(0, -3)}AAA`)).to.equal(401);
     });
 
-    it('are refused without any one of their claims', async () => {
+    it('are refused when any claim is missing', async () => {
       for (const claim of [
         'iss',
         'aud',
@@ -133,7 +133,7 @@ describe('tokens', () => {
       expect(await statusOf(await signed(decodeJwt(access), { typ: 'JWT' }))).to.equal(401);
     });
 
-    it("are refused under a key that is not the service's", async () => {
+    it("are refused with a key that is not the service's", async () => {
       const { privateKey, publicKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519' });
       const { kid } = await identity.keys.current();
       const forge = (header: object) =>
@@ -152,7 +152,7 @@ describe('tokens', () => {
       }
     });
 
-    it('stop working when they expire, also one that was used before', async () => {
+    it('stop working when they expire, also after an earlier use', async () => {
       expect(await statusOf(access)).to.equal(200);
       identity.clock.advance(15 * 60_000 - 1_000);
       expect(await statusOf(access)).to.equal(200);
@@ -160,7 +160,7 @@ describe('tokens', () => {
       expect(await statusOf(access)).to.equal(401);
     });
 
-    it('keep working when the signing key is rotated, until the last of them has expired', async () => {
+    it('keep working after the signing key is rotated, until they expire', async () => {
       const before = (await identity.keys.current()).kid;
       const { kid } = await identity.keys.rotate(OPERATOR);
       expect(kid).not.to.equal(before);
@@ -173,7 +173,7 @@ describe('tokens', () => {
       expect(await identity.keys.verifier(before)).to.equal(undefined);
     });
 
-    it('of one replica are known to another, also under a key that was made after it started', async () => {
+    it('of one replica are accepted by another, also with a key created after its start', async () => {
       const replica = await startIdentity(identity.database, identity.options);
       const there = await serveIdentity(replica);
       try {
@@ -185,7 +185,7 @@ describe('tokens', () => {
       }
     });
 
-    it('are signed by one key, however many replicas start at once', async () => {
+    it('are signed with one key, however many replicas start at once', async () => {
       const { database, again } = await fresh();
       const { options } = await startIdentity(database);
       await database.write({ tenantId: null }, (tx) => tx.run('DELETE FROM signing_keys'));
@@ -195,7 +195,7 @@ describe('tokens', () => {
       expect(new Set(kids).size).to.equal(1);
     });
 
-    it('show only public keys', async () => {
+    it('publish public keys only', async () => {
       for (const key of (await identity.keys.jwks()).keys)
         expect(Object.keys(key).toSorted()).to.deep.equal(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
       const rows = await identity.database.read({ tenantId: null }, (tx) =>
