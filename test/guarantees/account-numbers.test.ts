@@ -24,7 +24,7 @@ const SHOWING = [
   'GET /tenant-admin/subjects',
 ];
 
-/** What keeps of an account number no more than its end shows no more to anybody. */
+/** Endpoints that show masked account numbers to all callers, because only those are stored there. */
 const NEVER = ['GET /contracts/:id/history', 'GET /audit'];
 
 interface Planted {
@@ -41,7 +41,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     let server: TestServer;
     let org: Organisation;
     let planted: Planted;
-    /** May do everything but see account numbers. */
+    /** A member with every permission except that to see account numbers. */
     let blind: Client;
     before(async () => {
       server = await startServer({ database: kind });
@@ -59,7 +59,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       planted.numbers.filter((number) => text.includes(number.slice(0, -4)));
 
     for (const { route } of readers) {
-      it(`${route} answers none to a role without sensitive_data`, async () => {
+      it(`${route} returns none to a role without sensitive_data`, async () => {
         const sample = await sampleOf(route, org);
         const answers: Answer<unknown>[] = [];
         for (const aimed of aim(route, sample, planted)) answers.push(await send(blind, route, aimed));
@@ -68,7 +68,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       });
     }
 
-    it('are unmasked for callers who may see them, and only where they are shown', async () => {
+    it('are unmasked for callers who may see them', async () => {
       for (const route of [...SHOWING, ...NEVER]) {
         const sample = await sampleOf(route, org);
         const answers: Answer<unknown>[] = [];
@@ -77,7 +77,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       }
     });
 
-    it('no write answers one either, and what was sent back masked is as it was', async () => {
+    it('are not returned by writes either, and sending back the masked form changes nothing', async () => {
       const { id, paymentId, trashedId } = planted;
       const seen = await blind.get<{ payeeAccount: string; payments: { receiptAccount: string }[] }>(
         `/contracts/${id}`,
@@ -133,7 +133,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(new Set(kept)).to.include.all.keys(...planted.numbers.slice(0, 3));
     });
 
-    it('that are masked and match none are refused, field by field', async () => {
+    it('in masked form that do not match the stored one are refused, field by field', async () => {
       const contract = await blind.post<FrameworkError>(
         '/contracts',
         aContract({
@@ -167,7 +167,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
   });
 }
 
-/** The request aimed at what was planted: without its own filters, and at the records that have an account number. */
+/** The request without its filters, directed at the records that have an account number. */
 function aim(route: string, sample: Sample, { id, paymentId }: Planted): Sample[] {
   const params = {
     ...sample.params,
@@ -181,7 +181,7 @@ function aim(route: string, sample: Sample, { id, paymentId }: Planted): Sample[
   ];
 }
 
-/** Queries that leave nothing out. */
+/** Queries that exclude no records. */
 const EVERYTHING: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'GET /contracts': { pageSize: '200' },
   'GET /contracts/trash': { pageSize: '200' },
@@ -191,8 +191,8 @@ const EVERYTHING: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * Account numbers in every place that takes one: of a subject company, of a contract, of a line and of its receipts,
- * before and after a change.
+ * Creates account numbers wherever one can be stored: on a subject company, a contract, a line and its receipts, before
+ * and after a change.
  */
 async function plant(org: Organisation): Promise<Planted> {
   const numbers = Array.from({ length: 7 }, () => `6222${Array.from({ length: 15 }, () => randomInt(10)).join('')}`);

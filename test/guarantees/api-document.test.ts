@@ -7,12 +7,12 @@ import { API_DOCUMENT, EXTENSIONS, PAGES } from './api-document.js';
 import { MISSING } from './missing-endpoints.js';
 import { REQUESTS } from './requests.js';
 
-describe('the endpoints are those of the API document and of our additions', () => {
+describe('the endpoints are those of the API document and our additions', () => {
   const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
   const promised = [...API_DOCUMENT, ...EXTENSIONS];
   const routes = endpoints.map(({ route }) => route as string);
 
-  it('the list of what is promised names each route once', () => {
+  it('the list of documented routes names each once', () => {
     const names = promised.map(({ route }) => route.replaceAll(/:\w+/g, ':'));
     expect(names.filter((name, index) => names.indexOf(name) !== index)).to.deep.equal([]);
     expect(
@@ -24,21 +24,21 @@ describe('the endpoints are those of the API document and of our additions', () 
     ).to.deep.equal([]);
   });
 
-  it('each promised one is there or stands among the missing', () => {
+  it('each documented one exists or is listed as missing', () => {
     expect(
       promised.map(({ route }) => route).filter((route) => !routes.includes(route) && !MISSING.includes(route)),
     ).to.deep.equal([]);
   });
 
-  it('none that is there stands among the missing', () => {
+  it('no existing one is listed as missing', () => {
     expect(MISSING.filter((route) => routes.includes(route))).to.deep.equal([]);
   });
 
-  it('nothing is missing that was never promised', () => {
+  it('each one listed as missing is documented', () => {
     expect(MISSING.filter((route) => !promised.some((row) => row.route === route))).to.deep.equal([]);
   });
 
-  it('each that is there was promised, with the same right and the same flag', () => {
+  it('each existing one is documented, with the same permission and plan feature', () => {
     const ours = endpoints.map(({ route, needs, feature }) => ({
       route,
       needs: typeof needs === 'object' ? needText(needs) : needs === 'signed_in' ? 'bearer' : needs,
@@ -47,11 +47,11 @@ describe('the endpoints are those of the API document and of our additions', () 
     expect(ours).to.deep.equal(ours.map(({ route }) => promised.find((row) => row.route === route)));
   });
 
-  it('each that is there has a request of its own in these tests, and no request is left over', () => {
+  it('each existing one has a sample request in these tests, and there are no others', () => {
     expect(Object.keys(REQUESTS).toSorted()).to.deep.equal(routes.toSorted());
   });
 
-  describe('and the pages beside them', () => {
+  describe('the pages besides the endpoints', () => {
     let server: TestServer;
     before(async () => {
       server = await startServer({ env: { METRICS_TOKEN: 'a-token-for-the-metrics' } });
@@ -59,7 +59,7 @@ describe('the endpoints are those of the API document and of our additions', () 
     after(() => server.stop());
 
     for (const path of PAGES) {
-      it(`${path} is answered to anyone, and only read`, async () => {
+      it(`${path} is public and read-only`, async () => {
         const answer = await server.client.raw(path);
         expect(answer.status, answer.text).to.equal(200);
         const other = await server.client.raw(path, { method: 'POST', body: '{}' });
@@ -68,7 +68,7 @@ describe('the endpoints are those of the API document and of our additions', () 
       });
     }
 
-    it('/metrics is answered to clients with its token', async () => {
+    it('/metrics is available to clients with its token', async () => {
       expect((await server.client.raw('/metrics')).status).to.equal(401);
       const answer = await server.client.raw('/metrics', {
         headers: { Authorization: 'Bearer a-token-for-the-metrics' },

@@ -1,11 +1,11 @@
 /**
- * What the API document promises, written down by hand and apart from the endpoints: route, who may call it, and the
- * plan's flag where it asks for one. The tests hold the endpoints against it, so that neither a route nor a right can
- * change unseen.
+ * The routes of the API document, maintained by hand and independently of the endpoints: route, permission, and the
+ * required plan feature if there is one. The tests compare the endpoints with this list, so that changes of routes and
+ * permissions are noticed.
  */
 export interface Promised {
   readonly route: string;
-  /** `public`, `bearer` for any member, or a module with its level as a 403 names it. */
+  /** `public`, `bearer` for any member, or a module with its level in the format of a 403. */
   readonly needs: string;
   readonly feature: 'workflowAutomation' | 'customFields' | 'aiGateway' | undefined;
 }
@@ -134,7 +134,7 @@ export const API_DOCUMENT = rows(`
   POST /calendar-sync/sync-open-payments | admin (edit)
 `);
 
-/** What we add to it. */
+/** Our additions. */
 export const EXTENSIONS = rows(`
   PATCH /payments/:paymentId | payment_entry (edit)
   DELETE /payments/:paymentId | payment_entry (edit)
@@ -167,7 +167,7 @@ export const EXTENSIONS = rows(`
   DELETE /tenant-admin/members/:id/sessions | admin (edit)
 `);
 
-/** What is answered beside the endpoints, to anyone; paths from the server's root. */
+/** Public pages besides the endpoints; paths from the server's root. */
 export const PAGES = ['/livez', '/readyz', '/.well-known/jwks.json', '/docs', '/api/v1/openapi.json'] as const;
 
 function rows(text: string): readonly Promised[] {

@@ -35,7 +35,7 @@ const STATES = ['met', 'partly', 'gap', 'not applicable'];
 
 interface Row {
   readonly line: string;
-  /** Those of a range too, such as `4.3.1` and `4.3.2`. */
+  /** Expands ranges such as `4.3.1 to 4.3.2`. */
   readonly numbers: readonly string[];
   readonly level: string;
   readonly metBy: string;
@@ -59,13 +59,13 @@ const levelOf: ReadonlyMap<string, string> = new Map(
 const asked = [...levelOf].filter(([, level]) => level !== '3').map(([number]) => number);
 
 describe('the page on OWASP ASVS 5.0', () => {
-  it('counts the standard as it is', () => {
+  it('has the number of requirements of the standard', () => {
     expect(['1', '2', '3'].map((level) => [...levelOf.values()].filter((one) => one === level).length)).to.deep.equal([
       70, 183, 92,
     ]);
   });
 
-  it('has every requirement of levels 1 and 2 once, and no other', () => {
+  it('lists every requirement of levels 1 and 2 once, and no other', () => {
     const reported = rows.flatMap(({ numbers }) => numbers);
     expect(
       reported.filter((number, index) => reported.indexOf(number) !== index),
@@ -81,14 +81,14 @@ describe('the page on OWASP ASVS 5.0', () => {
     ).to.deep.equal([]);
   });
 
-  it('says of each its level, and a state that there is', () => {
+  it('gives the level and a valid state of each', () => {
     const levels = (numbers: readonly string[]) =>
       [...new Set(numbers.map((number) => levelOf.get(number) ?? ''))].toSorted().join(', ');
     expect(rows.filter(({ numbers, level }) => level !== levels(numbers)).map(({ line }) => line)).to.deep.equal([]);
     expect(rows.filter(({ state }) => !STATES.includes(state)).map(({ line }) => line)).to.deep.equal([]);
   });
 
-  it('says of what is met where, and which test proves it or that none does', () => {
+  it('names the implementation of each met requirement, and the test that proves it, or that there is none', () => {
     const claimed = rows.filter(({ state }) => state === 'met' || state === 'partly');
     expect(
       claimed.filter(({ metBy }) => pathsIn(metBy).length === 0).map(({ line }) => line),
@@ -102,7 +102,7 @@ describe('the page on OWASP ASVS 5.0', () => {
     ).to.deep.equal([]);
   });
 
-  it('names files that there are', () => {
+  it('names existing files', () => {
     expect(
       linesOfAll().flatMap(({ line, where }) =>
         pathsIn(line)
@@ -116,7 +116,7 @@ describe('the page on OWASP ASVS 5.0', () => {
     expect(links.filter((path) => !existsSync(join(root, path)))).to.deep.equal([]);
   });
 
-  it('names tests that there are, by their titles', () => {
+  it('names existing tests by their titles', () => {
     const named = rows.filter(isSettled).flatMap(({ provedBy }) => titlesIn(provedBy));
     expect(
       named
@@ -125,7 +125,7 @@ describe('the page on OWASP ASVS 5.0', () => {
     ).to.deep.equal([]);
   });
 
-  it('has each requirement that is not wholly met in its list of gaps, with what lacks, and no other', () => {
+  it('lists each requirement that is not completely met, and no other, in its gaps, with what is missing', () => {
     const listed = gaps
       .split('\n')
       .filter((line) => line.startsWith('| v5.0.0-'))
@@ -135,26 +135,26 @@ describe('the page on OWASP ASVS 5.0', () => {
     expect(listed.filter(([, what = '']) => what.length < 5)).to.deep.equal([]);
   });
 
-  it('counts its states', () => {
+  it('has the correct number of requirements per state', () => {
     const counted = STATES.map(
       (state) => `| ${state} | ${rows.filter((row) => row.state === state).flatMap(({ numbers }) => numbers).length} |`,
     );
     expect(requirements.split('\n').filter((line) => /^\| [a-z ]+ \| \d+ \|$/.test(line))).to.deep.equal(counted);
   });
 
-  it('leaves nothing pending', () => {
+  it('has no pending entries', () => {
     expect(linesOfAll('pending').map(({ line, where }) => `${where}: ${line}`)).to.deep.equal([]);
   });
 });
 
-describe('what the standard asks of headers and pages', () => {
+describe("the standard's requirements for headers and pages", () => {
   let server: TestServer;
   before(async () => {
     server = await startServer();
   });
   after(() => server.stop());
 
-  it('is on answers and pages alike: HSTS of a year with subdomains, no referrer, no frames of others, no plugins', async () => {
+  it('answers and pages have HSTS of a year with subdomains, no referrer, no framing by others, no plugins', async () => {
     for (const path of ['/api/v1/health', '/api/v1/nothing', '/reset-password', '/docs']) {
       const { headers } = await server.client.raw(path);
       expect(headers.get('strict-transport-security'), path).to.match(/^max-age=31536000; includeSubDomains/);
@@ -175,7 +175,7 @@ describe('what the standard asks of headers and pages', () => {
     }
   });
 
-  it('TRACE is not spoken', async () => {
+  it('TRACE is refused', async () => {
     for (const [path, status] of [
       ['/api/v1/health', 405],
       ['/docs', 405],
@@ -187,7 +187,7 @@ describe('what the standard asks of headers and pages', () => {
     }
   });
 
-  it('passwords are typed unseen, and left to the programs that keep them', async () => {
+  it('password fields are masked and support password managers', async () => {
     for (const path of ['/accept-invitation', '/reset-password']) {
       const { text } = await server.client.raw(path);
       expect(text, path)
@@ -198,7 +198,7 @@ describe('what the standard asks of headers and pages', () => {
 });
 
 describe('the bill of materials', function () {
-  this.timeout(30_000); // npm is a program of its own
+  this.timeout(30_000); // runs npm
 
   it('has every package of the lock file, with a checksum', () => {
     const { packages } = JSON.parse(read('package-lock.json')) as {
@@ -246,11 +246,11 @@ function rowOf(line: string): Row {
   return { line, numbers, level, metBy, provedBy, state };
 }
 
-/** What waits for somebody is held to nothing, until it does no more. */
+/** Pending lines are not checked until they are settled. */
 const PENDING = '(pending';
 const isSettled = ({ line }: { readonly line: string }): boolean => !line.includes(PENDING);
 
-/** The lines of all pages on security, with the page that they are on: settled ones, or those that are pending. */
+/** The lines of all security pages with their page: either the settled or the pending ones. */
 const linesOfAll = (which: 'settled' | 'pending' = 'settled'): { line: string; where: string }[] =>
   [...filesBelow(join(root, 'docs', 'security')), 'SECURITY.md']
     .flatMap((where) =>
@@ -260,7 +260,7 @@ const linesOfAll = (which: 'settled' | 'pending' = 'settled'): { line: string; w
     )
     .filter((one) => isSettled(one) === (which === 'settled'));
 
-/** Files of the repository in backticks: what has a folder of ours in front, or is a document at the top. */
+/** File names in backticks: those that begin with a folder of the repository, and documents in its root. */
 const pathsIn = (text: string): string[] =>
   [...text.matchAll(/`([^`\s]+)`/g)]
     .map(([, path = '']) => path)
@@ -270,7 +270,7 @@ const pathsIn = (text: string): string[] =>
       ),
     );
 
-/** The titles in a cell, each with the file that was named last before it. */
+/** The test titles in a cell, each with the file named before it. */
 function titlesIn(cell: string): { path: string; title: string }[] {
   return cell.split(/(?=`test\/)/).flatMap((part) => {
     const path = /^`(test\/[^`]+)`/.exec(part)?.[1];
@@ -278,7 +278,7 @@ function titlesIn(cell: string): { path: string; title: string }[] {
   });
 }
 
-/** A title as it stands in the source, in whichever quotes; of a generated one the template. */
+/** A title as it is written in the source, in any kind of quotes; for generated titles the template. */
 function hasTitle(source: string, title: string): boolean {
   const plain = source.replaceAll("\\'", "'");
   return ["'", '`', '"'].some((quote) => plain.includes(`(${quote}${title}${quote}`));

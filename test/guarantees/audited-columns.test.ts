@@ -22,8 +22,8 @@ import { AUDITED as AUDITED_TABLES } from '../../data-plane-agent/plane/tables/a
 import { root } from '../support/source.js';
 
 /**
- * What the audit calls a row of each table, and the fields that it does not keep: bookkeeping of the row itself, keys
- * made of other fields, and what follows from other rows.
+ * The name of each table's rows in the audit, and the fields that it does not record: metadata of the row, keys derived
+ * from other fields, and values derived from other rows.
  */
 const AUDITED: Readonly<Record<string, readonly [record: string, ...unaudited: string[]]>> = {
   contracts: [
@@ -75,11 +75,11 @@ const AUDITED: Readonly<Record<string, readonly [record: string, ...unaudited: s
   files: ['file', 'id', 'contractId', 'objectKey', 'etag', 'scanTries', 'scanDueAt', 'createdAt', 'updatedAt'],
 };
 /**
- * What the API says of each record, and of that what the audit does not tell: the row's own bookkeeping, what is
- * computed when it is asked for, and records of their own.
+ * The fields of each record in the API, and those that the audit does not show: metadata of the row, computed values,
+ * and separate records.
  */
 const STAMPS = ['id', 'createdAt', 'updatedAt'];
-const API: Readonly<Record<string, readonly [fields: readonly string[], ...untold: string[]]>> = {
+const API: Readonly<Record<string, readonly [fields: readonly string[], ...omitted: string[]]>> = {
   contract: [
     [...fieldsOf(ContractDetail), ...fieldsOf(TrashedContract)],
     'createdBy',
@@ -106,8 +106,8 @@ const API: Readonly<Record<string, readonly [fields: readonly string[], ...untol
   payment_line: [fieldsOf(PaymentLine), 'contractId', 'overpaidAmount', 'paymentStatus', 'dueStatus', 'daysOverdue'],
   term: [fieldsOf(Term)],
   note: [fieldsOf(Note)],
-  // A deletion goes through to these two, and is told of them as of the contract, though no answer shows one that is
-  // deleted.
+  // The deletion of a contract also deletes these two, and the audit shows this, although no answer contains a deleted
+  // one.
   invoice: [[...fieldsOf(Invoice), 'deletedAt'], 'contractId', 'taxAmount', 'netAmount', 'createdBy', 'updatedBy'],
   fulfillment_task: [
     [...fieldsOf(Task), 'deletedAt'],
@@ -126,11 +126,8 @@ const API: Readonly<Record<string, readonly [fields: readonly string[], ...untol
   saved_view: [fieldsOf(SavedView), 'createdBy', 'warnings'],
   file: [fieldsOf(FileRecord), 'contractId'],
 };
-/**
- * A receipt is told by the line that has it; what is read of documents and of imported files is told in words of their
- * own.
- */
-const UNTOLD = [
+/** A receipt is shown with its line; extractions and imports have their own events. */
+const OMITTED = [
   'receipts',
   'extraction_runs',
   'extraction_field_reviews',
@@ -140,7 +137,7 @@ const UNTOLD = [
   'dynamic_field_forms',
 ];
 
-describe('what the audit keeps of a row', () => {
+describe('the audit of a row', () => {
   let tables: readonly Table<Columns>[];
 
   before(async () => {
@@ -154,7 +151,7 @@ describe('what the audit keeps of a row', () => {
     tables = modules.flatMap((one) => Object.values(one)).filter(isTable);
   });
 
-  it('is said by each table, and by each of its columns', () => {
+  it('is declared for each table and column', () => {
     const said = tables
       .filter(({ auditedAs }) => auditedAs !== null)
       .map(({ name, auditedAs, columns }) => [
@@ -162,7 +159,7 @@ describe('what the audit keeps of a row', () => {
         [auditedAs, ...[...columns].filter(([, { auditName }]) => auditName === null).map(([field]) => field)],
       ]);
     expect(Object.fromEntries(said)).to.deep.equal(AUDITED);
-    expect(tables.filter(({ auditedAs }) => auditedAs === null).map(({ name }) => name)).to.have.members(UNTOLD);
+    expect(tables.filter(({ auditedAs }) => auditedAs === null).map(({ name }) => name)).to.have.members(OMITTED);
   });
 
   it('recognises amounts, instants and account numbers', () => {
@@ -174,14 +171,14 @@ describe('what the audit keeps of a row', () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it('has an amount only for a row that has a currency', () => {
+  it('has amounts only for rows with a currency', () => {
     const lost = tables.filter(
       ({ columns }) => [...columns.values()].some(({ meaning }) => meaning === 'money') && !columns.has('currencyCode'),
     );
     expect(lost.map(({ name }) => name)).to.deep.equal([]);
   });
 
-  it('never says two fields under one name', () => {
+  it('never has the same name for two fields', () => {
     for (const { name, columns } of tables) {
       const names = [...columns].flatMap(([field, { auditName }]) => (auditName === null ? [] : [auditName ?? field]));
       expect(new Set(names).size, name).to.equal(names.length);
@@ -189,7 +186,7 @@ describe('what the audit keeps of a row', () => {
   });
 });
 
-describe('what the list of the audit shows of a row', () => {
+describe("the audit list's presentation of a row", () => {
   const AT = 1_795_351_126_465;
   const SAMPLES = {
     money: 500,
@@ -200,7 +197,7 @@ describe('what the list of the audit shows of a row', () => {
     values: { key: 'value' },
   } as const;
 
-  it('is of every audited table, each in the list of them', async () => {
+  it('exists for every audited table', async () => {
     expect([...AUDITED_TABLES].map(([record, { name }]) => [name, record])).to.have.deep.members(
       Object.entries(AUDITED).map(([name, [record]]) => [name, record]),
     );
@@ -208,7 +205,7 @@ describe('what the list of the audit shows of a row', () => {
   });
 
   for (const [record, table] of AUDITED_TABLES) {
-    const [api = [], ...untold] = API[record] ?? [];
+    const [api = [], ...omitted] = API[record] ?? [];
     const told = () =>
       changedFields(
         {
@@ -222,13 +219,13 @@ describe('what the list of the audit shows of a row', () => {
         () => 'KWD',
       );
 
-    it(`of ${record}: the fields of the API, all of them but those that its event says already or that are computed`, () => {
+    it(`of ${record}: has the fields of the API, except those of its event and computed ones`, () => {
       expect(told().map(({ field }) => field)).to.have.members(
-        [...new Set(api)].filter((field) => ![...STAMPS, ...untold].includes(field)),
+        [...new Set(api)].filter((field) => ![...STAMPS, ...omitted].includes(field)),
       );
     });
 
-    it(`of ${record}: amounts with their currency, instants as instants, no number of storage`, () => {
+    it(`of ${record}: has amounts with their currency, and instants in ISO 8601`, () => {
       const meanings = [...table.audited]
         .filter(([, { apiName }]) => apiName !== null)
         .map(([, { meaning }]) => meaning);
@@ -246,7 +243,7 @@ describe('what the list of the audit shows of a row', () => {
     });
   }
 
-  it('is not what an event of earlier times kept of a column that is left out today', () => {
+  it('omits a column that older events contain and that is excluded today', () => {
     expect(
       changedFields(
         { record: 'workflow_event', id: 'x', fields: { actorId: [null, 'y'], note: [null, 'n'], gone: [1, 2] } },
@@ -256,16 +253,16 @@ describe('what the list of the audit shows of a row', () => {
   });
 });
 
-/** Of a schema of the API. */
+/** The fields of a schema of the API. */
 function fieldsOf({ properties }: { readonly properties: object }): readonly string[] {
   return Object.keys(properties);
 }
 
-/** Modules that are imported on the way are not those that mocha loads: their classes are others. */
+/** Modules imported dynamically are loaded separately from those of mocha, so their classes differ. */
 const isTable = (value: unknown): value is Table<Columns> =>
   typeof value === 'object' && value !== null && value.constructor.name === 'Table';
 
-/** By the names that our columns have. */
+/** By the naming convention of the columns. */
 function meaningOf(column: string): string {
   if (column === 'dynamic_fields') return 'values';
   if (column.endsWith('_minor')) return 'money';

@@ -6,10 +6,7 @@ import type { Sample } from './requests.js';
 import { OWN_BATCHES } from './contract-import-requests.js';
 import { OWN_VIEWS } from './saved-view-requests.js';
 
-/**
- * Requests to what belongs to the caller alone: the samples are made by `client`, and whoever sends them must be the
- * same.
- */
+/** Requests for records of the caller: the samples are created by `client` and must be sent by the same client. */
 export const AUTH_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
   'POST /auth/login/resolve': ({ owner }) => ({ body: { email: owner.email } }),
   'POST /auth/login/mfa/email': ({ tenant, owner }) => ({
@@ -39,8 +36,8 @@ export const AUTH_REQUESTS: Readonly<Record<string, (org: Organisation) => Sampl
 };
 
 /**
- * They end or change how the caller signs in, with their other sessions, or what is his alone: a test gives them a
- * caller whom nothing else needs.
+ * Requests that change or end how the caller signs in, or their sessions: tests send them as a caller that no other
+ * test uses.
  */
 export const CHANGES_CALLER: ReadonlySet<string> = new Set([
   'POST /auth/logout',

@@ -20,19 +20,16 @@ import { sampleOf, send, type Sample } from './requests.js';
 import { platformCounts, rowsOfTenant } from './rows.js';
 
 const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
-/** Parts that an endpoint refuses as a whole once their form is right: then the whole is named. */
+/** Well-formed values that an endpoint refuses as a whole: the error names the whole. */
 const REFUSED_WHOLE: Readonly<Record<string, RegExp>> = { 'PATCH /contracts/:id': /^payments\b/ };
-/**
- * Rows that fail one by one: what stands in them is told in a report, and only fields that are not known refuse the
- * request.
- */
+/** Rows that fail one by one: their errors are in the report, and only unknown fields refuse the request. */
 const FAILS_BY_ITSELF: Readonly<Record<string, RegExp>> = {
   'POST /contracts/import': /^rows\[0\]\./,
   'POST /contracts/import/preview': /^rows\[0\]\./,
 };
 const AT_ONCE = 16;
 
-/** How many values were tried. */
+/** The number of tested values. */
 let cases = 0;
 
 forEachServer(
@@ -42,11 +39,11 @@ forEachServer(
       before(async () => {
         org = await organisation(server());
       });
-      after('say how much was tried', () => {
+      after('print the number of tested values', () => {
         process.stdout.write(`      (${cases} bad values)\n`);
       });
 
-      // Their form is refused before a database is asked: one is enough.
+      // Malformed values are refused before a database is queried, so one database is enough.
       for (const endpoint of endpoints.filter(({ body }) => body !== undefined && kind === 'sqlite')) {
         const { route } = endpoint;
         const { bytes } = bodyLimits(endpoint);
@@ -62,7 +59,7 @@ forEachServer(
           });
           expect(wrong).to.deep.equal([]);
           expect(await state(org)).to.equal(stored);
-        }).timeout(60_000); // some two thousand requests
+        }).timeout(60_000); // about two thousand requests
       }
 
       for (const endpoint of endpoints.filter(({ query }) => query !== undefined)) {
@@ -73,7 +70,7 @@ forEachServer(
           const wrong: string[] = [];
           const values = queryFields(endpoint).flatMap(({ path, schema }) => {
             const others = requiredBeside(endpoint, sample, path);
-            // A list may be given in pieces, and names the piece that is wrong.
+            // A list may be a repeated key; the error names the wrong element.
             const isList = typesOf(schema).includes('array');
             return [
               ...hostileParameters(isList ? (schema['items'] as Json) : schema).map((value) => ({
@@ -90,7 +87,7 @@ forEachServer(
           expect(wrong).to.deep.equal([]);
         });
 
-        it(`in the query of ${route}: an id that is none names no record`, async () => {
+        it(`in the query of ${route}: an invalid id matches no record`, async () => {
           const sample = await sampleOf(route, org);
           for (const { path } of queryFields(endpoint).filter(namesRecord)) {
             for (const value of NO_IDS)
@@ -103,7 +100,7 @@ forEachServer(
       }
 
       for (const { route } of endpoints.filter((endpoint) => endpoint.route.includes('/:'))) {
-        it(`in the path of ${route}: an id that is none names no record`, async () => {
+        it(`in the path of ${route}: an invalid id matches no record`, async () => {
           const sample = await sampleOf(route, org);
           for (const value of NO_IDS) {
             for (const name of Object.keys(sample.params ?? {}))
@@ -147,7 +144,7 @@ const NO_IDS = [
 interface Bad {
   readonly label: string;
   readonly json: string;
-  /** The fields of which exactly one is to be named; `null` where the request as a whole is. */
+  /** The fields of which exactly one must be named; `null` if the error is about the whole request. */
   readonly names: readonly string[] | null;
 }
 
@@ -205,7 +202,7 @@ function badBodies(endpoint: Endpoint, { body = {} }: Sample): Bad[] {
   return [...perField, ...keys, ...whole, ...broken, { label: '50 000 levels', json: '['.repeat(50_000), names: null }];
 }
 
-/** What must not be missing beside the parameter that is wrong. */
+/** Parameters that are required besides the wrong one. */
 function requiredBeside({ query }: Endpoint, sample: Sample, path: string): string {
   const required = ((query as { required?: readonly string[] } | undefined)?.required ?? []).filter(
     (name) => name !== path,
@@ -213,7 +210,7 @@ function requiredBeside({ query }: Endpoint, sample: Sample, path: string): stri
   return required.map((name) => `${name}=${encodeURIComponent(sample.query?.[name] ?? '')}&`).join('');
 }
 
-/** Stands for the value until the text is made: what is put in its place no serialiser would write. */
+/** A placeholder in the JSON text for values that no serialiser would write. */
 const HERE = 'b8d1-here';
 const without = (json: string): string => json.replace(new RegExp(`,?"[^"]+":"${HERE}"`), '').replaceAll('{,', '{');
 
@@ -221,7 +218,7 @@ const without = (json: string): string => json.replace(new RegExp(`,?"[^"]+":"${
 const tooLargeFault = ({ status, text }: Answer<FrameworkError>, bytes: number): string | undefined =>
   status === 413 && text.includes(`at most ${bytes} bytes`) ? undefined : `${status} ${text.slice(0, 300)}`;
 
-/** What is wrong with the refusal, if anything: one message that begins with the field. */
+/** Describes the error in the refusal; undefined if it has one message that begins with the field. */
 function faultOf({ status, body, text }: Answer<FrameworkError>, names: readonly string[] | null): string | undefined {
   const short = text.slice(0, 300);
   if (status !== 400) return `${status} ${short}`;
@@ -247,7 +244,7 @@ async function sendText(
   });
 }
 
-/** A few at a time, so that the server is busy and the machine is not. */
+/** A few at a time, to keep the server busy without overloading the machine. */
 async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   cases += items.length;
   const waiting = items[Symbol.iterator]();

@@ -16,7 +16,7 @@ import { startMailServer, type MailServer } from '../support/smtp.js';
 import { issueEverything, type Canaries } from './canaries.js';
 
 for (const kind of ['sqlite', 'postgres'] as const) {
-  describe(`what is secret stays so, on ${kind}`, function () {
+  describe(`secrets do not leak, on ${kind}`, function () {
     this.timeout(60_000);
     if (kind === 'postgres') needsPostgres();
     const [keys, laterKeys] = [generateKeyRingText(), generateKeyRingText()];
@@ -51,13 +51,13 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await mail.stop();
     });
 
-    it('has issued one of every kind, none of them empty', () => {
+    it('were issued, one of every kind, none empty', () => {
       expect([...canaries.keys()]).to.have.length.greaterThan(30);
       expect([...canaries].filter(([, secret]) => secret.length < 6)).to.deep.equal([]);
       expect(new Set(canaries.values()).size).to.equal(canaries.size);
     });
 
-    it('no table holds any of it', async () => {
+    it('are in no table', async () => {
       const cells = await everyCell(server, org);
       expect(cells.length).to.be.greaterThan(500);
       expect(
@@ -65,18 +65,18 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       ).to.deep.equal([]);
     });
 
-    it('no log line holds any of it', () => {
+    it('are in no log line', () => {
       const text = JSON.stringify(server.logged);
       expect(server.logged.length).to.be.greaterThan(30);
       expect(found(canaries, text)).to.deep.equal([]);
     });
 
     if (kind === 'sqlite') {
-      it('no byte of the files holds any of it, deleted rows and the write-ahead log with them', () => {
+      it('are nowhere in the database files, including deleted rows and the write-ahead log', () => {
         for (const url of [server.config.platformDatabaseUrl, server.config.tenantDatabaseUrl]) {
           for (const file of ['', '-wal'].map((ending) => `${sqlitePath(url) ?? ''}${ending}`)) {
             const bytes = readFileSync(file).toString('latin1');
-            // Digits alone stand in the midst of numbers.
+            // Codes of digits only also occur by chance within numbers.
             expect(
               [...canaries]
                 .filter(([, secret]) => !/^\d+$/.test(secret) && bytes.includes(secret))
@@ -94,7 +94,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       });
     }
 
-    it('every sealed text is one that "duebook keys" knows of', async () => {
+    it('are encrypted only in columns known to "duebook keys"', async () => {
       const known = [
         ...PLATFORM_SEALED_COLUMNS.map((column) => ({ database: 'platform', ...column })),
         ...TENANT_SEALED_COLUMNS.map((column) => ({ database: 'tenant', ...column })),
@@ -109,10 +109,10 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       ).to.deep.equal([]);
     });
 
-    it('and all of it can be put under another key', async () => {
+    it('can all be re-encrypted with another key', async () => {
       const databases = { platform: server.foundation.platform, tenant: server.foundation.tenant };
       const [old, both] = [parseKeyRing(keys), parseKeyRing(`${laterKeys},${keys}`)];
-      await server.schedules.stop(); // what it seals from now on would be under the old key again
+      await server.schedules.stop(); // otherwise it would continue to encrypt with the old key
       const done = await resealEverything(databases, {
         keyRing: both,
         clock: systemClock,
@@ -131,9 +131,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
 const SEALED = /^v1\.[A-Za-z0-9_-]{1,32}\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]{40,}$/;
 
-/**
- * Which of the secrets the text holds, as they are or in another writing. Six digits count only as a word of their own.
- */
+/** The secrets that the text contains, as they are or in another encoding. Six digits count only as a separate word. */
 function found(canaries: Canaries, text: string): string[] {
   return [...canaries]
     .filter(([, secret]) =>

@@ -9,10 +9,10 @@ import { aContract } from '../support/samples.js';
 import type { TestServer } from '../support/server.js';
 import { tokenIn, type MailServer } from '../support/smtp.js';
 
-/** Secrets that were issued, shown or typed in, by what they are. */
+/** Secrets that were issued, shown or entered, by their kind. */
 export type Canaries = Map<string, string>;
 
-/** Goes through everything that issues, shows or takes a secret, and leaves one of each that can still be used. */
+/** Uses every function that issues, shows or accepts a secret, and leaves one of each that is still valid. */
 export async function issueEverything({
   server,
   mail,
@@ -45,7 +45,7 @@ export async function issueEverything({
   };
   const mailed = async (to: string) => {
     await server.schedules.run('mail');
-    await server.schedules.run('mail'); // the first may have joined a round that had looked already
+    await server.schedules.run('mail'); // the first call may have joined a round that had already read the outbox
     return mail.last(to);
   };
   const password = (what: string) => keep(`password, ${what}`, `Secret-${randomBytes(9).toString('base64url')}-9`);
@@ -59,7 +59,7 @@ export async function issueEverything({
       }),
     );
 
-  // Passwords: the right one, wrong ones, and one that was typed into another field.
+  // Passwords: a correct one, wrong ones, and one entered into another field.
   const asOwner = session('login', await login(owner.email, keep('password, owner', PASSWORD)));
   await client.post('/auth/login', { tenantSlug: slug, email: owner.email, password: password('wrong') });
   await client.post('/auth/login', {
@@ -160,7 +160,7 @@ export async function issueEverything({
   const to = new URL(begun.headers.get('location') ?? '');
   for (const name of ['state', 'nonce']) keep(`${name} of a sign-on, open`, to.searchParams.get(name) ?? undefined);
 
-  // Invitations and resets: one used, one open, one whose mail still waits.
+  // Invitations and resets: one used, one open, one whose mail is still queued.
   const invite = async (email: string) =>
     ok(
       await asOwner.post(
@@ -200,7 +200,7 @@ export async function issueEverything({
   await mailed(member.email);
   ok(await client.post('/auth/login/mfa/email', { tenantSlug: slug, email: 'nobody@canary.test', password: PASSWORD }));
 
-  // What an administrator enters, and an answer that is kept for a repeat.
+  // Values entered by an administrator, and an answer stored for an idempotency key.
   const channel = {
     kind: 'webhook',
     name: 'Hook',
@@ -218,7 +218,7 @@ export async function issueEverything({
     }),
   );
 
-  // The keys that sign tokens, of which the database has only what is sealed.
+  // The keys that sign tokens, which the database contains only in encrypted form.
   const { kid } = await services.keys.rotate(OPERATOR);
   const rows = await server.foundation.platform.read({ tenantId: null }, (tx) =>
     tx.all('SELECT kid, private_sealed FROM signing_keys'),

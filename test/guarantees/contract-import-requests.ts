@@ -2,7 +2,7 @@ import { aContract, aLine } from '../support/samples.js';
 import type { Organisation } from './organisations.js';
 import type { Sample } from './requests.js';
 
-/** Of reports whom they belong to alone. */
+/** Reports that are visible only to the member who created them. */
 export const OWN_BATCHES = [
   'GET /contracts/import/batches/:id',
   'GET /contracts/import/batches/:id/errors.csv',

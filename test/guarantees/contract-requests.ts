@@ -4,7 +4,7 @@ import { uploadsOf } from '../support/uploads.js';
 import type { Organisation } from './organisations.js';
 import type { Sample } from './requests.js';
 
-/** Requests about contracts as a whole, their notes and terms, their trash and their history. */
+/** Requests for contracts, their notes and terms, the trash and the history. */
 export const CONTRACT_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
   'POST /contracts/bulk-delete': async (org) => ({ body: { ids: [(await contract(org)).id, newId()] } }),
   'POST /contracts/bulk-attachment': async (org) => ({

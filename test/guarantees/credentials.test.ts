@@ -6,12 +6,12 @@ import { API_DOCUMENT, EXTENSIONS } from './api-document.js';
 import { MISSING } from './missing-endpoints.js';
 import { send } from './requests.js';
 
-/** Who may be called without a token, from the API document and not from the endpoints. */
+/** Routes that can be called without a token, according to the API document rather than the endpoints. */
 const PUBLIC = [...API_DOCUMENT, ...EXTENSIONS]
   .filter(({ route, needs }) => needs === 'public' && !MISSING.includes(route))
   .map(({ route }) => route);
 
-/** A missing token and invalid ones; the last is well-formed but has no valid signature. */
+/** A missing token and invalid ones; the last one is well-formed with an invalid signature. */
 const BAD: Readonly<Record<string, string | undefined>> = {
   'no Authorization': undefined,
   'an empty token': 'Bearer ',
@@ -21,14 +21,14 @@ const BAD: Readonly<Record<string, string | undefined>> = {
   'a token with a line end in it': 'Bearer abc%0d%0a',
 };
 
-describe('every endpoint needs a credential', () => {
+describe('every endpoint requires a credential', () => {
   let server: TestServer;
   before(async () => {
     server = await startServer({ env: { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0' } });
   });
   after(() => server.stop());
 
-  it('but those that are listed as public', () => {
+  it('except those listed as public', () => {
     expect(
       Object.values(ENDPOINTS)
         .filter(({ needs }) => needs === 'public')
@@ -39,7 +39,7 @@ describe('every endpoint needs a credential', () => {
 
   for (const { route } of Object.values(ENDPOINTS)) {
     if (PUBLIC.includes(route)) {
-      it(`${route} asks for none, and minds none`, async () => {
+      it(`${route} requires none, and ignores an invalid one`, async () => {
         const answer = await send(
           server.client,
           route,
@@ -49,7 +49,7 @@ describe('every endpoint needs a credential', () => {
         expect(answer.status, answer.text).to.equal(400);
       });
     } else {
-      it(`${route} answers 401 without one, also to a bad request for a record that is not there`, async () => {
+      it(`${route} answers 401 without one, also to an invalid request for a nonexistent record`, async () => {
         for (const [name, authorization] of Object.entries(BAD)) {
           const answer = await send<FrameworkError>(
             server.client,

@@ -10,7 +10,7 @@ import { fakeClock } from '../support/clock.js';
 import { forEachDatabase } from '../support/database.js';
 import { openExternalServices } from '../support/external-services.js';
 
-describe('work that a plane does by itself', () => {
+describe('the background work of a plane', () => {
   it('has one job for each of its kinds', async () => {
     const kinds: string[] = [];
     const upkeep: Upkeep = {
@@ -35,7 +35,7 @@ describe('work that a plane does by itself', () => {
 });
 
 forEachDatabase((_kind, fresh) => {
-  it('every table of the tenant database whose rows have an end is one from which they go', async () => {
+  it('every table of the tenant database whose rows expire is cleaned up', async () => {
     const { database } = await fresh();
     await migrate(database, TENANT_MIGRATIONS);
     const found = await database.read({ tenantId: null }, (tx) =>
@@ -45,7 +45,7 @@ forEachDatabase((_kind, fresh) => {
           : "SELECT table_name AS name FROM information_schema.columns WHERE column_name = 'expires_at' AND table_schema = current_schema()",
       ),
     );
-    // Uploads go with their bytes; messages are kept for a while, as expired.
+    // Uploads are deleted with their bytes; expired messages are kept for a while.
     const otherwise = ['file_uploads', 'outbox'];
     expect(found.map(({ name }) => name)).to.have.members([...ENDING.map(({ table }) => table), ...otherwise]);
   });

@@ -3,7 +3,7 @@ import type { Organisation } from './organisations.js';
 
 type Sample = { readonly body?: Readonly<Record<string, unknown>> };
 
-/** Requests about custom fields; see `requests.ts`. */
+/** Requests for custom fields; see `requests.ts`. */
 export const DYNAMIC_FIELD_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
   'GET /dynamic-fields': () => ({}),
   'POST /dynamic-fields/commands': (org) => ({

@@ -10,12 +10,12 @@ import { send } from './requests.js';
 const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS).filter(({ needs }) => needs !== 'public');
 const NOBODY = '01890000-0000-7000-8000-0000000000ff';
 
-describe('every endpoint asks for the second factor that policy asks for', () => {
+describe('every endpoint checks the second factor that the policy requires', () => {
   let server: TestServer;
   let client: Client;
   let token: string;
   before(async () => {
-    // On a plan without any feature, in an edition with plans: this refusal comes before that of the plan.
+    // On a plan without any feature, in an edition with plans: this refusal takes precedence over that of the plan.
     server = await startServer({
       env: { EDITION: 'saas', MFA_REQUIRED_FOR_ADMINS: 'true', PUBLIC_REGISTRATION_ENABLED: 'true' },
     });
@@ -35,8 +35,8 @@ describe('every endpoint asks for the second factor that policy asks for', () =>
   for (const { route } of endpoints) {
     const params = Object.fromEntries([...route.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, NOBODY]));
     if (/^\w+ \/auth\//.test(route)) {
-      it(`${route} is open to who owes one`, async () => {
-        // Let in, and then refused for what it says.
+      it(`${route} is available to members who must enrol`, async () => {
+        // Admitted, and then refused for its content.
         const { status, text } = await send(client, route, { params }, { query: 'surprise=1' });
         expect(status, text).to.equal(400);
       });

@@ -2,7 +2,7 @@ import { aContract, aLine } from '../support/samples.js';
 import type { Organisation } from './organisations.js';
 import type { Sample } from './requests.js';
 
-/** Requests for the two exports, of a contract that the owner has entered for them. */
+/** Requests for the two exports, with a contract created for them by the owner. */
 export const EXPORT_REQUESTS: Readonly<Record<string, (org: Organisation) => Promise<Sample>>> = {
   'GET /contracts/export': async (org) => ({
     query: { profile: 'full', subjectId: org.subjectId, ids: await entered(org), sort: 'contractNo' },

@@ -2,7 +2,7 @@ import { aContract } from '../support/samples.js';
 import type { Organisation } from './organisations.js';
 import type { Sample } from './requests.js';
 
-/** Runs for a contract, so that every member who may write contracts sees them. */
+/** Runs of a contract, which are visible to every member who may write contracts. */
 export const EXTRACTION_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
   'POST /contracts/extract': async (org) => ({ body: await textOf(org) }),
   'GET /contracts/extractions/:runId': async (org) => ({ params: { runId: await runOf(org) } }),

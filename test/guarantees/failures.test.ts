@@ -9,7 +9,7 @@ import { declaredFailures, failuresOf } from '../../server/http/openapi-response
 import { startServer, type TestServer } from '../support/server.js';
 import { read, sourceFiles } from '../support/source.js';
 
-/** What any endpoint may answer by being one, without declaring it. */
+/** Failures that any endpoint may return without declaring them. */
 const GENERAL: ReadonlySet<string> = new Set<FailureCode>([
   'INVALID_INPUT',
   'UNAUTHENTICATED',
@@ -27,12 +27,12 @@ const GENERAL: ReadonlySet<string> = new Set<FailureCode>([
   'BOT_CHALLENGE_UNAVAILABLE',
 ]);
 
-/** Born in services that have no endpoint yet. Only ever shrinks. */
+/** Codes of services without an endpoint. Entries may only be removed. */
 const NOT_ANSWERED_YET: readonly string[] = [];
 
 /**
- * What calls operations beside the endpoints: the schedule, the services that work on both databases, who judges a
- * body, the CLI.
+ * Callers of operations other than endpoints: scheduled jobs, services that use both databases, the validation of
+ * bodies, the CLI.
  */
 const otherCallers = sourceFiles()
   .filter((file) => /^(server\/(?!endpoints\/)|cli\/(?!demo\/)|data-plane-agent\/host\/)/.test(file))
@@ -43,7 +43,7 @@ const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
 const operations: OperationList = OPERATIONS;
 const declared = new Set<string>(endpoints.flatMap(declaredFailures));
 const catalogue = Object.keys(FAILURES);
-/** As the source has it: `fail('CODE', …)`. */
+/** Found in the source as `fail('CODE', …)`. */
 const thrown = new Set(
   sourceFiles()
     .filter((file) => !file.startsWith('test/'))
@@ -51,7 +51,7 @@ const thrown = new Set(
 );
 
 describe('the catalogue of failures', () => {
-  it('gives each a status that HTTP has, and a meaning in a sentence', () => {
+  it('gives each a valid HTTP status, and a meaning in a sentence', () => {
     const faulty = Object.entries(FAILURES).filter(
       ([, { status, meaning }]) =>
         status < 400 || STATUS_CODES[status] === undefined || !/^[A-Z`].{10,}\.$/.test(meaning),
@@ -59,27 +59,27 @@ describe('the catalogue of failures', () => {
     expect(faulty.map(([code]) => code)).to.deep.equal([]);
   });
 
-  it("answers codes in the domain's shape, and the framework's where the status says it all", () => {
+  it("has codes in the domain's format, and framework errors without a code", () => {
     const framework = Object.entries(FAILURES)
       .filter(([, { shape }]) => shape === 'framework')
       .map(([, { status }]) => status);
     expect([...new Set(framework)]).to.have.members([400, 401, 403, 404, 429, 503]);
   });
 
-  it('is the only place where codes are born', () => {
+  it('is the only place where codes are defined', () => {
     expect([...thrown].filter((code) => !catalogue.includes(code))).to.deep.equal([]);
   });
 
-  it('holds none that nothing throws', () => {
+  it('has no unused code', () => {
     expect(catalogue.filter((code) => !thrown.has(code))).to.deep.equal([]);
   });
 
-  it('is declared: each code that is thrown stands with an endpoint, or is one of those that any may answer', () => {
+  it('has only codes that an endpoint declares, or that any endpoint may return', () => {
     const homeless = [...thrown].filter((code) => !GENERAL.has(code) && !declared.has(code));
     expect(homeless.toSorted()).to.deep.equal(NOT_ANSWERED_YET.toSorted());
   });
 
-  it('lists with each endpoint codes of its own, each once', () => {
+  it('lists the codes of each endpoint once', () => {
     for (const { route, fails } of endpoints) {
       expect(
         fails.filter((code) => !catalogue.includes(code)),
@@ -93,7 +93,7 @@ describe('the catalogue of failures', () => {
   });
 });
 
-/** Reading that itself is an event: all that it writes is who it was. */
+/** Reads that are events: they only record who read. */
 const GOES_ON_RECORD: ReadonlySet<string> = new Set(['GET /files/:id/download', 'GET /contracts/export']);
 
 describe('an endpoint over contract data', () => {
@@ -101,7 +101,7 @@ describe('an endpoint over contract data', () => {
     const called = endpoint.calls ?? [];
     if (called.length === 0) continue;
 
-    it(`${endpoint.route} may answer whatever ${called.join(' and ')} may`, () => {
+    it(`${endpoint.route} declares all failures of ${called.join(' and ')}`, () => {
       expect(called.filter((name) => operations[name] === undefined)).to.deep.equal([]);
       expect(failuresOf(endpoint)).to.include.members(called.flatMap((name) => operations[name]?.fails ?? []));
     });
@@ -114,7 +114,7 @@ describe('an endpoint over contract data', () => {
     });
   }
 
-  it('is there for every operation, unless the schedule, a service or the CLI calls it', () => {
+  it('exists for every operation, unless a job, a service or the CLI calls it', () => {
     const called = new Set<string>(endpoints.flatMap(({ calls = [] }) => calls));
     const isCalled = (name: string) => otherCallers.includes(`.${name}({`) || otherCallers.includes(`'${name}'`);
     expect(Object.keys(operations).filter((name) => !called.has(name) && !isCalled(name))).to.deep.equal([]);
@@ -147,7 +147,7 @@ describe('the catalogue and the OpenAPI document', () => {
     ).to.deep.equal([]);
   });
 
-  it('name no code that is not one', () => {
+  it('name no unknown code', () => {
     const { 'x-failures': _, ...document } = JSON.parse(text) as Record<string, unknown>;
     const enums = [...JSON.stringify(document).matchAll(/"code":\{"type":"string","enum":\[([^\]]*)\]/g)].flatMap(
       ([, values = '']) => JSON.parse(`[${values}]`) as string[],
@@ -156,7 +156,7 @@ describe('the catalogue and the OpenAPI document', () => {
     expect(enums.filter((code) => !catalogue.includes(code))).to.deep.equal([]);
   });
 
-  it('agree, endpoint by endpoint, on what may be answered', () => {
+  it('agree on the failures of each endpoint', () => {
     const { paths } = JSON.parse(text) as {
       paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
     };

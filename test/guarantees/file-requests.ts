@@ -2,7 +2,7 @@ import { announcement, uploadsOf } from '../support/uploads.js';
 import type { Organisation } from './organisations.js';
 import type { Sample } from './requests.js';
 
-/** Requests about files, each with its upload behind it. */
+/** Requests for files, each with an upload created for it. */
 export const FILE_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
   'POST /files/presign': (org) => ({ body: { ...named(org), subjectId: org.subjectId } }),
   'POST /files/confirm': async (org) => {

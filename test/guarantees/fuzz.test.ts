@@ -13,7 +13,7 @@ import { sampleOf, send } from './requests.js';
 const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
 const RUNS = 20;
 
-/** Values with a leaning to what is almost right. */
+/** Random values, most of them almost valid. */
 const value: fc.Arbitrary<unknown> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.string({ unit: 'grapheme', maxLength: 40 }),
@@ -49,7 +49,7 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
 
 forEachServer(
   (server) => {
-    describe('whatever is sent', () => {
+    describe('arbitrary input', () => {
       let org: Organisation;
       before(async () => {
         org = await organisation(server());
@@ -58,7 +58,7 @@ forEachServer(
       for (const endpoint of endpoints.filter(({ body }) => body !== undefined)) {
         const { route } = endpoint;
 
-        it(`to ${route}, the answer is a result or a refusal in one of both shapes`, async () => {
+        it(`to ${route} is answered with a result or a well-formed refusal`, async () => {
           const sample = await sampleOf(route, org);
           const fields = bodyFields(endpoint);
           const changes = fc.array(fc.tuple(fc.constantFrom(...fields), value), { minLength: 1, maxLength: 4 });
@@ -85,7 +85,7 @@ forEachServer(
       }
 
       for (const endpoint of endpoints.filter(({ query }) => query !== undefined)) {
-        it(`to ${endpoint.route} as a query, the same`, async () => {
+        it(`to ${endpoint.route} in the query is answered in the same way`, async () => {
           const sample = await sampleOf(endpoint.route, org);
           const names = fc.oneof(
             { weight: 9, arbitrary: fc.constantFrom(...queryFields(endpoint).map(({ path }) => path)) },
@@ -119,7 +119,7 @@ forEachServer(
       }
 
       for (const endpoint of endpoints.filter(({ route }) => route.includes('/:'))) {
-        it(`to ${endpoint.route} as an id, it is 404`, async () => {
+        it(`to ${endpoint.route} as an id is 404`, async () => {
           const sample = await sampleOf(endpoint.route, org);
           await fc.assert(
             fc.asyncProperty(
@@ -138,7 +138,7 @@ forEachServer(
         });
       }
 
-      it('nothing of it was unexpected', () => {
+      it('causes no unexpected error', () => {
         expect(
           server().logged.filter(
             ({ level }) => level === 'error' || level === 'fatal' || (typeof level === 'number' && level >= 50),
@@ -150,7 +150,7 @@ forEachServer(
   { env: { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0' } },
 );
 
-/** A result, or a refusal that its endpoint may give, in the shape of its status. */
+/** Whether it is a result, or a refusal that the endpoint declares, in the format for its status. */
 function check(endpoint: Endpoint, { status, body, text }: Answer<unknown>): void {
   const { route, status: usual = 200 } = endpoint;
   expect(status, `${route}: ${text}`).to.be.below(500);

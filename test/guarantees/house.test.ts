@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { posix } from 'node:path';
 import { importsOf, read, sourceFiles } from '../support/source.js';
 
-/** Folders of which no two import each other, directly or round a corner; several below one line stand together. */
+/** Groups of folders that must not import each other in a cycle, directly or indirectly. */
 const HOUSES: readonly { readonly name: string; readonly folders: readonly string[] }[] = [
   {
     name: 'the tables and the rules of the data plane',
@@ -10,17 +10,17 @@ const HOUSES: readonly { readonly name: string; readonly folders: readonly strin
   },
 ];
 
-/** Which folder imports which, with the files that do. */
+/** The imports between folders, with the importing files. */
 type Graph = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
 
-describe('no two folders import each other, directly or round a corner', () => {
+describe('no folders import each other in a cycle, directly or indirectly', () => {
   for (const { name, folders } of HOUSES) {
     it(`in ${name}`, () => {
       expect(circlesOf(graphOf(folders))).to.deep.equal([]);
     });
   }
 
-  it('in the tables and the rules, these stand on those and never the other way', () => {
+  it('the tables import nothing from the rules', () => {
     const tables = sourceFiles().filter((file) => file.startsWith('data-plane-agent/plane/tables/'));
     expect(tables.length).to.be.greaterThan(10);
     expect(
@@ -30,16 +30,16 @@ describe('no two folders import each other, directly or round a corner', () => {
     ).to.deep.equal([]);
   });
 
-  it('and shared conversions have one place: instants, and the names under which columns are stored and shown', () => {
+  it('conversions of instants and of column names are in one place', () => {
     const product = sourceFiles().filter((file) => !file.startsWith('test/'));
     expect(product.filter((file) => read(file).includes('toISOString'))).to.deep.equal([
       'data-plane-agent/base/instants.ts',
     ]);
-    // Nothing guesses by a name what a column holds.
+    // No code derives the content of a column from its name.
     expect(product.filter((file) => /Minor['"$]\)|Minor\$\//.test(read(file)))).to.deep.equal([]);
   });
 
-  it('and a circle would be found, with the files that close it', () => {
+  it('finds a cycle, with the files that close it', () => {
     const edges: Graph = new Map([
       ['a', new Map([['b', ['a/1.ts -> b/1.ts']]])],
       [
@@ -70,7 +70,7 @@ function graphOf(folders: readonly string[]): Graph {
   return graph;
 }
 
-/** Folders that all reach each other, each such set once. */
+/** The sets of folders that all reach each other. */
 function circlesOf(graph: Graph): string[] {
   const reached = new Map([...graph.keys()].map((folder) => [folder, reachedFrom(folder, graph)]));
   const sets = [...graph.keys()].map((folder) =>

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { importsOf, read, root, sourceFiles } from '../support/source.js';
 
 const database = /^data-plane-agent\/base\/database|^(knex|pg|better-sqlite3)$/;
-/** The records that rules work on are declared with the columns that keep them: one list of fields instead of two. */
+/** The record types of the rules are derived from the tables, so that fields are listed only once. */
 const databaseButColumns = /^data-plane-agent\/base\/database\/(?!columns)|^(knex|pg|better-sqlite3)$/;
 const migration = /\/migrations\/\d[^/]*\.ts$/;
 const wire = /^data-plane-agent\/plane\/(local\/|(remote|serve)\.ts$)/;
@@ -18,12 +18,12 @@ interface Place {
   readonly never?: RegExp;
 }
 
-/** The data plane's repositories are its own; what brings a database up to date names its migrations. */
+/** Only the data plane uses its stores; code that migrates databases may import the migrations. */
 const planeStore = /^data-plane-agent\/plane\/store\/[^/]+$/;
 
 /**
- * The server's folders from the ground up, each with those of the others that it may import. The files beside them put
- * everything together, and no folder imports them.
+ * The server's folders from the lowest to the highest, each with the others that it may import. The files beside the
+ * folders are the composition root, which no folder imports.
  */
 const serverHouse: Readonly<Record<string, readonly string[]>> = {
   access: [],
@@ -87,8 +87,9 @@ function serverFolders(): Place[] {
 }
 
 /**
- * The house, from the ground up: what the files of each place may import of our own, and what else they may not. The
- * first place that fits a file is its place. Written apart from the lint rules, so that neither can rot unseen.
+ * The layers, from the lowest to the highest: which of our own files each may import, and which modules it must not
+ * import. The first matching entry applies to a file. Maintained independently of the lint rules, so that errors in
+ * either are noticed.
  */
 const places: readonly Place[] = [
   { place: 'migrations', files: migration, may: /^$/ },
@@ -178,14 +179,14 @@ const everyPlace = {
 };
 const mayTouchProcess = /^(server|data-plane-agent\/agent)\/main\.ts$|^cli\//;
 
-describe('imports point one way', () => {
+describe('imports follow the layers', () => {
   const files = sourceFiles().filter((file) => !file.startsWith('test/'));
 
-  it('every product file has a place in the house', () => {
+  it('every product file belongs to a layer', () => {
     expect(files.filter((file) => !places.some(({ files: inPlace }) => inPlace.test(file)))).to.deep.equal([]);
   });
 
-  it('every folder of the server is a place of its own, and has its lint rule', () => {
+  it('every folder of the server is a layer and has a lint rule', () => {
     const folders = [...new Set(files.filter((file) => /^server\/.+\//.test(file)).map((file) => dirname(file)))];
     const { overrides } = JSON.parse(read('.oxlintrc.json')) as { overrides: { files: string[] }[] };
     const ruled = overrides.flatMap(({ files: patterns }) => patterns);
@@ -208,13 +209,13 @@ describe('imports point one way', () => {
   });
 
   for (const { place, files: inPlace } of places) {
-    it(`${place} imports only what stands below it`, () => {
+    it(`${place} imports only from lower layers`, () => {
       const mine = files.filter((file) => places.find((candidate) => candidate.files.test(file))?.files === inPlace);
       expect(mine.flatMap((file) => faults(file, read(file)))).to.deep.equal([]);
     });
   }
 
-  it('a program can host a data plane with nothing of the server, the agent or the CLI', () => {
+  it('a program can host a data plane without importing the server, the agent or the CLI', () => {
     const start = 'test/support/host-alone.ts';
     const needed = new Set([start]);
     for (const file of needed) for (const target of importsOf(file, read(file)).filter(isOurs)) needed.add(target);
@@ -224,7 +225,7 @@ describe('imports point one way', () => {
     expect(needed).to.include('data-plane-agent/host/open-plane.ts');
   });
 
-  it('every way of importing is seen', () => {
+  it('every form of import is recognised', () => {
     const text = [
       `import a from 'knex';`,
       `import type { b } from './b.js';`,
@@ -245,8 +246,8 @@ describe('imports point one way', () => {
     ]);
   });
 
-  it('only base/text.ts normalises, which bounds a text first', () => {
-    // Migrations import nothing from the application; what they look at had been bounded when it came in.
+  it('only base/text.ts normalises texts, after checking their length', () => {
+    // Migrations import nothing from the application; their texts were checked when they were stored.
     const migrations = ['0011-invoices-of-lines', '0013-search-folding'].map(
       (id) => `data-plane-agent/plane/store/migrations/${id}.ts`,
     );
@@ -263,7 +264,7 @@ describe('imports point one way', () => {
   });
 });
 
-/** One for each place, with the words that the linter is to answer. */
+/** One violation for each layer, with the expected message of the linter. */
 const planted: [file: string, line: string, sentence: string][] = [
   ['data-plane-agent/base/a.ts', `import { x } from '../plane/contract/call.js';`, 'imports nothing above itself'],
   ['data-plane-agent/base/b.ts', `import { x } from '../host/jobs.js';`, 'imports nothing above itself'],
@@ -371,12 +372,12 @@ describe('the lint rules', () => {
   });
 
   for (const [file, line, sentence] of planted) {
-    it(`answer \`${line}\` in ${file} with a sentence`, () => {
+    it(`report \`${line}\` in ${file} with a sentence`, () => {
       expect(found.get(file)).to.contain(sentence);
     });
   }
 
-  it('are of one mind with the house as this test has it', () => {
+  it('agree with the layers in this test', () => {
     const imports = planted.filter(([, line]) => line.startsWith('import'));
     expect(imports.filter(([file, line]) => faults(file, line).length === 0)).to.deep.equal([]);
   });
@@ -384,7 +385,7 @@ describe('the lint rules', () => {
 
 function faults(file: string, text: string): string[] {
   const place = places.find((candidate) => candidate.files.test(file));
-  // A migration may name a type: what is gone at run time cannot change what it does.
+  // A migration may import types, which do not exist at run time.
   return importsOf(file, migration.test(file) ? text.replace(/^import type .*$/gm, '') : text)
     .filter(
       (target) =>
@@ -398,7 +399,7 @@ function faults(file: string, text: string): string[] {
 
 const isOurs = (target: string): boolean => /^(data-plane-agent|server|cli|test)\//.test(target);
 
-/** Runs the linter with our rules over files written for it; gives everything it says, by file. */
+/** Runs the linter with our rules over the given files; returns its messages by file. */
 function lint(files: [file: string, text: string][]): Map<string, string> {
   const directory = mkdtempSync(join(tmpdir(), 'duebook-lint-'));
   try {
@@ -406,7 +407,7 @@ function lint(files: [file: string, text: string][]): Map<string, string> {
       mkdirSync(dirname(join(directory, file)), { recursive: true });
       writeFileSync(join(directory, file), text);
     }
-    // Without the rules that need types: what they need to be run is not in a temporary directory.
+    // Without type-aware rules, whose requirements are not in a temporary directory.
     const { options: _, ...rules } = JSON.parse(readFileSync(join(root, '.oxlintrc.json'), 'utf8')) as Record<
       string,
       unknown
@@ -426,7 +427,7 @@ function runLinter(cwd: string): string {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
   } catch (error) {
-    // It ends with 1 when it finds something, which here is what it is for.
+    // It exits with 1 when it finds something, which is expected here.
     if (error instanceof Error && 'stdout' in error && typeof error.stdout === 'string' && error.stdout !== '')
       return error.stdout;
     throw error;

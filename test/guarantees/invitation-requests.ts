@@ -7,8 +7,8 @@ import type { Organisation } from './organisations.js';
 import type { Sample } from './requests.js';
 
 /**
- * Without a mail server the link of an invitation is in the answer; a reset's token is put where a request would put
- * it.
+ * Without a mail server the link of an invitation is in the answer; the token of a reset is stored directly in the
+ * database.
  */
 export const INVITATION_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
   'POST /auth/invitations/accept': async (org) => ({

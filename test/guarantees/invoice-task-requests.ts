@@ -2,7 +2,7 @@ import { aContract, aLine } from '../support/samples.js';
 import type { Organisation } from './organisations.js';
 import type { Sample } from './requests.js';
 
-/** Invoice records and fulfillment tasks; see `requests.ts`. */
+/** Requests for invoice records and fulfillment tasks; see `requests.ts`. */
 export const INVOICE_TASK_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
   'POST /contracts/:id/invoices': async (org) => {
     const { id, lineId } = await contract(org);

@@ -6,8 +6,8 @@ import type { Organisation } from './organisations.js';
 type Sample = { readonly params?: Readonly<Record<string, string>>; readonly body?: Readonly<Record<string, unknown>> };
 
 /**
- * Requests of the contract configuration and of the workflow; see `requests.ts`. Each record that is changed is one of
- * the request's own.
+ * Requests for the contract configuration and the workflow; see `requests.ts`. Each request changes only records
+ * created for it.
  */
 export const LIFECYCLE_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
   'GET /contract-config/catalog': () => ({}),
@@ -50,7 +50,7 @@ export const LIFECYCLE_REQUESTS: Readonly<Record<string, (org: Organisation) => 
     };
   },
   'POST /contracts/:id/workflow/transition': async (org) => {
-    // A flow that every role may go, and only this contract.
+    // A lifecycle that every role may use, for this contract only.
     const { id, first } = await template(org);
     const { code: to } = await added(org, id);
     const ownFlow = { lifecycleTemplateId: id, lifecycleStageCode: first.code };
@@ -71,7 +71,7 @@ async function idOf(org: Organisation, path: string, body: Readonly<Record<strin
   return answer.body.id;
 }
 
-/** A template of the organisation's own, the one that its earlier requests made; its first stage is a draft. */
+/** The organisation's custom template, created by the first request; its first stage is a draft. */
 async function template(org: Organisation): Promise<{ readonly id: string; readonly first: Stage }> {
   const { body } = await org.client.get<Catalog>('/contract-config/catalog');
   const present = body.templates.find(({ code: known }) => known === 'own_flow');
@@ -90,7 +90,7 @@ async function made(org: Organisation): Promise<Template> {
   );
 }
 
-/** Another stage of it, which any role may enter that may edit. */
+/** Another stage of the template, which any role with edit permission may enter. */
 async function added(org: Organisation, templateId: string): Promise<Stage> {
   const { body } = await org.client.get<Catalog>('/contract-config/catalog');
   const present = body.templates

@@ -7,7 +7,7 @@ const page = read('docs/logging.md');
 const product = sourceFiles().filter((file) => !file.startsWith('test/'));
 const operations: OperationList = OPERATIONS;
 
-/** What stands between backticks in the first cell of a table's rows. */
+/** The texts in backticks in the first cell of each table row. */
 const firstCells = (from: string, to: string): string[] =>
   page
     .slice(page.indexOf(from), to === '' ? undefined : page.indexOf(to))
@@ -15,7 +15,7 @@ const firstCells = (from: string, to: string): string[] =>
     .filter((line) => line.startsWith('| `'))
     .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, text = '']) => text));
 
-/** Texts of an `action:`, also where it is one of two. */
+/** The values of `action:`, including both branches of a conditional. */
 const actions = new Set(
   product
     .filter((file) => file.startsWith('server/') || file.startsWith('cli/'))
@@ -26,7 +26,7 @@ const actions = new Set(
     ),
 );
 
-/** The literal message of each line that is logged; a template is known by what comes before its first value. */
+/** The literal message of each logged line; of a template the part before its first value. */
 const messages = new Set(
   product.flatMap((file) =>
     [...read(file).matchAll(/\blog\.(?:trace|debug|info|warn|error|fatal)\((.*)/g)].flatMap(([, call = '']) =>
@@ -37,8 +37,8 @@ const messages = new Set(
   ),
 );
 
-describe('the page of what is logged', () => {
-  it("has every event of the platform's audit", () => {
+describe('docs/logging.md', () => {
+  it("lists every event of the platform's audit", () => {
     const written = new Set(firstCells('### Events of the platform', '### Events of contract data'));
     expect(actions.size).to.be.greaterThan(50);
     expect(
@@ -47,13 +47,13 @@ describe('the page of what is logged', () => {
     ).to.deep.equal([]);
   });
 
-  it('has no event that nothing writes', () => {
+  it('lists no event that is never written', () => {
     const written = firstCells('### Events of the platform', '### Events of contract data');
     const source = product.map((file) => read(file)).join('\n');
     expect(written.filter((action) => !source.includes(`'${action}'`))).to.deep.equal([]);
   });
 
-  it('has every operation that the audit of contract data records, each once', () => {
+  it('lists every operation that the audit of contract data records once', () => {
     const reported = Object.entries(operations)
       .filter(([, { effect, isUpkeep }]) => effect === 'write' && !isUpkeep)
       .map(([name]) => name);
@@ -64,7 +64,7 @@ describe('the page of what is logged', () => {
     expect(written.toSorted()).to.deep.equal(reported.toSorted());
   });
 
-  it('has every line of the log', () => {
+  it('lists every log line', () => {
     const written = firstCells('## The log', '## The audit');
     expect(messages.size).to.be.greaterThan(25);
     const missing = [...messages].filter(

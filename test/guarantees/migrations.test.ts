@@ -6,8 +6,8 @@ import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
 import { importsOf, read, sourceFiles } from '../support/source.js';
 
 /**
- * What has landed, with the checksum of its statements for both databases. A line is added with a new step and never
- * changed: a database somewhere has applied the step as it was, and refuses to start under another.
+ * The released steps, with the checksum of their statements for both databases. Lines are added for new steps and never
+ * changed: existing databases have applied the step and refuse to start if it changes.
  */
 const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: string])[]>> = {
   platform: [
@@ -44,7 +44,8 @@ const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: 
   ],
 };
 /**
- * The newest steps, which no release has applied yet: they may still change. One that lands moves up with its checksum.
+ * The newest steps, which are in no release: they may still change. When released, they move to the list above with
+ * their checksum.
  */
 const COMING: Readonly<Record<string, readonly string[]>> = { platform: [], tenant: [] };
 const LISTS: Readonly<Record<string, { readonly folder: string; readonly migrations: readonly Migration[] }>> = {
@@ -52,7 +53,7 @@ const LISTS: Readonly<Record<string, { readonly folder: string; readonly migrati
   tenant: { folder: 'data-plane-agent/plane/store/migrations/', migrations: TENANT_MIGRATIONS },
 };
 
-/** The checksum of a step; what works on rows in code has none, and is known by its whole file. */
+/** The checksum of a step; for steps that process rows in code, that of the whole file. */
 const markOf = (migration: Migration, folder: string): string =>
   migration.fill
     ? createHash('sha256')
@@ -64,7 +65,7 @@ for (const [name, { folder, migrations }] of Object.entries(LISTS)) {
   describe(`the migrations of the ${name} database`, () => {
     const files = sourceFiles().filter((file) => file.startsWith(folder) && !file.endsWith('/index.ts'));
 
-    it('are those that have landed, unchanged and in their order, and those that are coming', () => {
+    it('are the released ones, unchanged and in order, followed by the unreleased ones', () => {
       const coming = COMING[name] ?? [];
       expect(
         migrations
@@ -74,19 +75,19 @@ for (const [name, { folder, migrations }] of Object.entries(LISTS)) {
       expect(migrations.slice(migrations.length - coming.length).map(({ id }) => id)).to.deep.equal(coming);
     });
 
-    it('are numbered without a gap, one file each, which has the name of its step', () => {
+    it('are numbered without gaps, one file each, named after the step', () => {
       expect(migrations.map(({ id }) => `${folder}${id}.ts`)).to.deep.equal(files);
       expect(migrations.map(({ id }) => Number(id.slice(0, 4)))).to.deep.equal(migrations.map((_, index) => index + 1));
     });
 
-    it('import nothing but types', () => {
+    it('import only types', () => {
       const found = files.flatMap((file) =>
         importsOf(file, read(file).replaceAll(/^import type .*$/gm, '')).map((target) => `${file} -> ${target}`),
       );
       expect(found).to.deep.equal([]);
     });
 
-    it('read neither the clock nor anything at random: they are the same statements each time', () => {
+    it('use neither the clock nor random values, so that their statements are always the same', () => {
       expect(files.filter((file) => /\bDate\b|Math\.random|randomUUID|process\./.test(read(file)))).to.deep.equal([]);
       expect(migrations.map(checksumOf)).to.deep.equal(migrations.map(checksumOf));
     });

@@ -1,6 +1,6 @@
 /**
- * What of the API document and of our additions is not there yet. It only ever shrinks: a route that is built is struck
- * out here.
+ * Routes of the API document and of our additions that do not exist yet. Entries are removed when a route is built, and
+ * never added.
  */
 export const MISSING: readonly string[] = `
   GET /collections

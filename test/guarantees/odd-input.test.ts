@@ -3,7 +3,7 @@ import { startServer, type TestServer } from '../support/server.js';
 import { organisation, type Organisation } from './organisations.js';
 import { sampleOf, send } from './requests.js';
 
-/** What looks odd and is meant: field of a contract, what is sent (as JSON text), and what is then kept. */
+/** Unusual but valid input: field of a contract, value sent (as JSON text), and value stored. */
 const CONTRACT: readonly (readonly [field: string, sent: string, kept: unknown])[] = [
   ['remark', 'null', null],
   ['remark', '""', null],
@@ -42,7 +42,7 @@ const CONTRACT: readonly (readonly [field: string, sent: string, kept: unknown])
   ['workflowAllowedRoles', 'null', []],
 ];
 
-describe('input that looks odd and is taken', () => {
+describe('unusual but valid input', () => {
   let server: TestServer;
   let org: Organisation;
   before(async () => {
@@ -68,7 +68,7 @@ describe('input that looks odd and is taken', () => {
     });
   }
 
-  it('a query may have an empty value, which is none, and a flag that is false, which filters nothing', async () => {
+  it('a query may have an empty value or a flag that is false, which do not filter', async () => {
     await sampleOf('GET /contracts/:id', org);
     const { total } = (await org.client.get<{ total: number }>('/contracts')).body;
     expect(total).to.be.greaterThan(0);
@@ -76,7 +76,7 @@ describe('input that looks odd and is taken', () => {
       expect((await org.client.get<{ total: number }>('/contracts', { query })).body.total, query).to.equal(total);
   });
 
-  it('q finds wildcards, quotes and letters of any script as themselves', async () => {
+  it('q treats wildcards and quotes literally, and finds letters of any script', async () => {
     const fresh = await organisation(server);
     for (const word of ['100%', 'a_b', "O'Neil", '"quoted"', '合同', '👩‍👩‍👧‍👦', '\\', '*', 'ß']) {
       const { body = {} } = await sampleOf('POST /contracts', fresh);

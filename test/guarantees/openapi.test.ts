@@ -77,7 +77,7 @@ describe('the OpenAPI document', () => {
     expect(headers.get('content-type')).to.equal(`${type}; charset=utf-8`);
     return response?.content?.[type]?.schema ?? {};
   };
-  /** The schema as its place in the document has it, with the components that it refers to. */
+  /** The schema from the document, with the components that it refers to. */
   const faultsIn = (value: unknown, schema: Json): unknown => {
     const validate = ajv.compile(
       JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"duebook#/components/')) as Json,
@@ -85,7 +85,7 @@ describe('the OpenAPI document', () => {
     return validate(value) ? [] : validate.errors;
   };
 
-  it('is valid as OpenAPI 3.1, references and all', async () => {
+  it('is valid OpenAPI 3.1, including references', async () => {
     const validator = new Validator();
     const result = await validator.validate(JSON.parse(JSON.stringify(document)) as Record<string, unknown>);
     expect(result.errors ?? []).to.deep.equal([]);
@@ -93,7 +93,7 @@ describe('the OpenAPI document', () => {
     expect(() => validator.resolveRefs()).not.to.throw();
   });
 
-  it('refers to nothing that is not in it, and holds no component that nothing refers to', () => {
+  it('has no broken reference and no unused component', () => {
     const text = JSON.stringify(document);
     const named = new Set(
       [...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name = '']) => name),
@@ -101,7 +101,7 @@ describe('the OpenAPI document', () => {
     expect([...named].toSorted()).to.deep.equal(Object.keys(document.components.schemas).toSorted());
   });
 
-  it('has every endpoint once, under its name', () => {
+  it('has every endpoint once, with its name', () => {
     const listed = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { operationId }]) => [
         operationId,
@@ -112,7 +112,7 @@ describe('the OpenAPI document', () => {
     expect(new Set(listed.map(([name]) => name)).size).to.equal(listed.length);
   });
 
-  it('keeps our own keywords to ourselves', () => {
+  it('does not contain internal keywords', () => {
     expect(JSON.stringify(document)).not.to.match(/"x-(text|verbatim|free)"/);
   });
 
@@ -124,9 +124,9 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('is answered from memory: with 304 to clients that have it', async () => {
+  it('is answered with 304 to clients that have it', async () => {
     const first = await server.client.get('/openapi.json');
-    // Without a word of its own, fetch asks past every cache.
+    // By default fetch sends this request with `Cache-Control: no-cache`.
     const again = await server.client.get('/openapi.json', {
       headers: { 'If-None-Match': first.headers.get('etag') ?? '', 'Cache-Control': 'max-age=0' },
     });
@@ -136,7 +136,7 @@ describe('the OpenAPI document', () => {
   for (const [name, endpoint] of endpoints) {
     const { route, body, query, needs } = endpoint;
 
-    it(`says of ${name} how it is called and what it answers`, () => {
+    it(`describes the request and the answers of ${name}`, () => {
       const operation = operationOf(endpoint);
       expect(operation.summary).to.match(/^[A-Z][^.]{3,80}$/);
       expect(operation.tags).to.have.length(1);
@@ -165,17 +165,17 @@ describe('the OpenAPI document', () => {
     });
 
     if (body)
-      it(`says of ${name} whether it can do without a body`, async () => {
+      it(`states whether ${name} requires a body`, async () => {
         const { body: _body, ...sample } = await sampleOf(route, org);
         const answer = await send(org.client, route, sample);
         expect(answer.status === 400, answer.text).to.equal(operationOf(endpoint).requestBody?.required);
       });
 
-    it(`says of ${name} what it then really takes and answers`, async () => {
+    it(`describes ${name} as it behaves: accepted requests and answers match`, async () => {
       const sample = await sampleOf(route, org);
       const schema = operationOf(endpoint).requestBody?.content['application/json']?.schema;
       if (schema) expect(faultsIn(sample.body, schema)).to.deep.equal([]);
-      // Refused first: the request that succeeds may end the session that it is sent with.
+      // First the refused request, because the successful one may end the session.
       for (const refused of [
         await send(org.client, route, sample, { query: 'surprise=1' }),
         await send(server.client, route, sample, {

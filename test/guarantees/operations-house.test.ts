@@ -6,7 +6,7 @@ import { importsOf, read, sourceFiles } from '../support/source.js';
 const VERBS = 'data-plane-agent/plane/operations/';
 const STEPS = 'data-plane-agent/plane/steps/';
 
-/** A verb stands in the folder of its noun; what stands beside those folders is the list. */
+/** Operations are in the folder of their subject; the files beside those folders are the list. */
 const isVerb = (file: string): boolean => file.startsWith(VERBS) && dirname(file) !== VERBS.slice(0, -1);
 
 /** `get-contract.ts` has `getContract`. */
@@ -16,8 +16,8 @@ const nameOf = (file: string): string =>
 const files = sourceFiles().filter((file) => file.startsWith(VERBS) || file.startsWith(STEPS));
 const verbs = files.filter(isVerb);
 
-describe('the house of the operations', () => {
-  it('has in each file of operations/<noun>/ exactly one operation of the list, under its name', () => {
+describe('the folders of the operations', () => {
+  it('have in each file of operations/<subject>/ exactly one listed operation, with the name of the file', () => {
     const list = read(`${VERBS}index.ts`);
     const names = verbs.map((file) => {
       const exported = [
@@ -32,7 +32,7 @@ describe('the house of the operations', () => {
     expect(names.toSorted()).to.deep.equal(Object.keys(OPERATIONS).toSorted());
   });
 
-  it('has no verb that imports a verb, nor the list', () => {
+  it('have no operation that imports another one or the list', () => {
     const faults = verbs.flatMap((file) =>
       importsOf(file, read(file))
         .filter((target) => target.startsWith(VERBS))
@@ -41,7 +41,7 @@ describe('the house of the operations', () => {
     expect(faults).to.deep.equal([]);
   });
 
-  it('has no step that knows a verb', () => {
+  it('have no step that imports an operation', () => {
     const faults = files
       .filter((file) => file.startsWith(STEPS))
       .flatMap((file) =>
@@ -52,11 +52,11 @@ describe('the house of the operations', () => {
     expect(faults).to.deep.equal([]);
   });
 
-  it('has no folders that import each other, directly or round a corner', () => {
+  it('do not import each other in a cycle, directly or indirectly', () => {
     expect(circlesOf(foldersOf(files.map((file) => [file, importsOf(file, read(file))])))).to.deep.equal([]);
   });
 
-  it('would see a circle of two folders and one round a corner', () => {
+  it('checks find cycles of two and of more folders', () => {
     const imports = (pairs: Readonly<Record<string, readonly string[]>>) => circlesOf(foldersOf(Object.entries(pairs)));
     expect(imports({ 'a/x.ts': ['b/y.ts'], 'b/z.ts': ['a/x.ts'] })).to.deep.equal([['a', 'b']]);
     expect(
@@ -66,7 +66,7 @@ describe('the house of the operations', () => {
   });
 });
 
-/** Which folders each folder imports from. */
+/** The folders that each folder imports from. */
 function foldersOf(
   imports: readonly (readonly [file: string, targets: readonly string[]])[],
 ): ReadonlyMap<string, ReadonlySet<string>> {
@@ -80,7 +80,7 @@ function foldersOf(
   return folders;
 }
 
-/** Folders that reach themselves, those of one circle together. */
+/** The folders that reach themselves, grouped by cycle. */
 function circlesOf(folders: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const reachOf = new Map([...folders.keys()].map((folder) => [folder, reachable(folder, folders)]));
   const circles = new Map<string, string[]>();

@@ -7,13 +7,13 @@ import type { TestServer } from '../support/server.js';
 /** A member with a session. */
 export interface SignedIn {
   readonly client: Client;
-  /** The access token, for requests that a test writes byte by byte. */
+  /** The access token, for raw requests. */
   readonly token: string;
 }
 
 /**
- * A tenant whose owner is signed in, with a second subject company and a second member, and a word that only its own
- * records carry.
+ * A tenant with a signed-in owner, a second subject company, a second member, and a word that only its own records
+ * contain.
  */
 export interface Organisation extends MadeTenant, SignedIn {
   readonly server: TestServer;
@@ -38,7 +38,7 @@ export async function organisation(
   return { ...made, ...owner, server, otherSubjectId: subject.id, memberId: member.id, marker };
 }
 
-/** A further member of the organisation, signed in; the owner is the one that there is. */
+/** Another member of the organisation, signed in; for the role of owner, the existing owner. */
 export async function memberOf(
   org: Organisation,
   as: { roleCode: string; subjectScope?: readonly string[] },

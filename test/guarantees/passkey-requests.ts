@@ -9,7 +9,7 @@ import { makeMember, signIn } from '../support/accounts.js';
 import type { Organisation } from './organisations.js';
 import type { Sample } from './requests.js';
 
-/** Made with an authenticator in software. Whoever sends them must be the one whose client made them. */
+/** Created with a software authenticator. They must be sent by the client that created them. */
 export const PASSKEY_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
   'GET /auth/passkeys': () => ({}),
   'POST /auth/passkeys/register/options': async (org) => {
@@ -59,7 +59,7 @@ async function register(org: Organisation, authenticator: SoftwareAuthenticator)
   return body.id;
 }
 
-/** Nobody has more than ten, and the tests make one after the other. */
+/** Deletes old passkeys, because a member can have at most ten. */
 async function withoutPasskeys({ client }: Organisation): Promise<void> {
   for (const { id } of (await client.get<{ id: string }[]>('/auth/passkeys')).body)
     await client.delete(`/auth/passkeys/${id}`);

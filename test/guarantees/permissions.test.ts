@@ -8,10 +8,10 @@ import { CHANGES_CALLER } from './auth-requests.js';
 import { memberOf, organisation, type Organisation, type SignedIn } from './organisations.js';
 import { sampleOf, send } from './requests.js';
 
-/** Only the member who announced an upload can confirm it. */
+/** Only the member who requested an upload can confirm it. */
 const ABOUT_CALLER: ReadonlySet<string> = new Set(['POST /files/confirm']);
 
-/** The table of roles and modules, typed in anew: E edit, V view, – none. */
+/** The table of roles and modules, written independently: E edit, V view, – none. */
 const MODULES = [
   'contract_view',
   'contract_edit',
@@ -34,7 +34,7 @@ const ROLES: Readonly<Record<string, string>> = {
   viewer: 'V – – V V – V – V –',
 };
 
-/** The flags of each plan, and the editions in which direct API access is a matter of the plan. */
+/** The features of each plan, and the editions in which direct API access depends on the plan. */
 const PLANS = {
   free: [],
   pro: ['workflowAutomation', 'customFields'],
@@ -43,10 +43,10 @@ const PLANS = {
 } as const;
 const EDITIONS = { self_hosted: false, saas: true, enterprise_hybrid: true } as const;
 
-/** What is asked of the caller of a route, from the API document and not from the endpoint. */
+/** The permission that a route requires, according to the API document rather than the endpoint. */
 const promised = new Map([...API_DOCUMENT, ...EXTENSIONS].map((row) => [row.route, row]));
 const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
-/** Beyond its module it asks for the owner himself, once the request is well-formed. */
+/** Requires, besides its module, that the caller is the owner, once the request is well-formed. */
 const OWNER_ONLY: ReadonlySet<string> = new Set(['POST /tenant-admin/owner-transfer']);
 const NOBODY = '01890000-0000-7000-8000-0000000000ff';
 
@@ -61,10 +61,10 @@ describe('every endpoint checks its module', () => {
 
   for (const role of Object.keys(ROLES)) {
     describe(`for the role ${role}`, () => {
-      // One session for all of them but those that change the caller himself.
+      // One session for all requests except those that change the caller.
       let session: Promise<SignedIn> | undefined;
       const asRole = () => (session ??= memberOf(org, { roleCode: role }));
-      /** A caller in an organisation of its own, with a request about that caller. */
+      /** A caller in a new organisation, with a request that changes that caller. */
       const ofItsOwn = async (route: string) => {
         const own = await organisation(server);
         const caller = role === 'owner' ? own : await memberOf(own, { roleCode: role });
@@ -82,7 +82,7 @@ describe('every endpoint checks its module', () => {
             ]);
           });
         } else if (may(role, needs)) {
-          it(`${route} is carried out`, async () => {
+          it(`${route} succeeds`, async () => {
             const { client, sample } =
               CHANGES_CALLER.has(route) || ABOUT_CALLER.has(route)
                 ? await ofItsOwn(route)
@@ -127,7 +127,7 @@ describe('every endpoint checks its module', () => {
   }
 
   for (const { route } of endpoints.filter(({ openQuery }) => openQuery !== true)) {
-    it(`${route} looks at the request before the record`, async () => {
+    it(`${route} validates the request before looking up the record`, async () => {
       const answer = await send(org.client, route, withIds(route, NOBODY), { query: 'surprise=1' });
       expect(answer.status, answer.text).to.equal(400);
     });
@@ -153,7 +153,7 @@ for (const [edition, planDecides] of Object.entries(EDITIONS)) {
     for (const [plan, flags] of Object.entries(PLANS)) {
       for (const { route } of endpoints) {
         const lacking = lackingFeature(route, flags, planDecides);
-        it(`${route} ${lacking ? `asks a tenant on ${plan} for ${lacking}` : `lets a tenant on ${plan} in`}`, async () => {
+        it(`${route} ${lacking ? `refuses a tenant on ${plan} for lack of ${lacking}` : `admits a tenant on ${plan}`}`, async () => {
           const { owner, viewer } = members.get(plan) ?? {};
           if (!owner || !viewer) throw new Error(`nobody is on ${plan}`);
           const answer = await send<DomainError>(owner, route, withIds(route, NOBODY), { query: 'surprise=1' });
@@ -162,7 +162,7 @@ for (const [edition, planDecides] of Object.entries(EDITIONS)) {
           expect(answer.body.error)
             .to.include({ code: 'PLAN_FEATURE_NOT_ENABLED' })
             .and.to.deep.include({ details: { feature: lacking } });
-          // The plan is asked before the module: who lacks both hears of the plan, whatever the request.
+          // The plan is checked before the module, so the refusal names the plan's feature if both are missing.
           const both = await send(viewer, route, route.startsWith('GET') ? {} : { body: { surprise: 1 } }, {
             query: 'surprise=1',
           });
@@ -180,7 +180,7 @@ function may(role: string, needs: string): boolean {
   return has === 'E' || (has === 'V' && level === 'view');
 }
 
-/** `apiAccess` comes first, and is asked of everything that needs a caller outside /auth and /health. */
+/** `apiAccess` is checked first, for all routes that need a caller outside /auth and /health. */
 function lackingFeature(route: string, flags: readonly string[], planDecides: boolean): string | undefined {
   const { needs, feature } = promised.get(route) ?? {};
   const asked = [

@@ -9,10 +9,7 @@ const topLevel =
 const notKept = new Set(['.git', 'node_modules', 'dist', 'dist-test', 'coverage', 'data', '.env']);
 const entries = ['server/main.ts', 'cli/main.ts', 'data-plane-agent/agent/main.ts'];
 
-/**
- * Complete and tested, and waiting for the process that uses them: the agent's link. Each goes from here when that
- * comes.
- */
+/** Complete and tested, but not yet used by any process: the agent's link. Remove entries when they are used. */
 const aheadOfTheirProcess = ['data-plane-agent/plane/remote.ts', 'data-plane-agent/plane/serve.ts'];
 
 describe('the repository', () => {
@@ -24,11 +21,11 @@ describe('the repository', () => {
     Record<'dependencies' | 'devDependencies' | 'optionalDependencies', Record<string, string>>
   >;
 
-  it('has nothing at its top but what has a place there', () => {
+  it('has only expected files and folders in its root', () => {
     expect(atTop().filter((name) => !topLevel.test(name))).to.deep.equal([]);
   });
 
-  it('has no empty folder at its top', () => {
+  it('has no empty folder in its root', () => {
     const folders = readdirSync(root, { withFileTypes: true }).filter(
       (entry) => entry.isDirectory() && !notKept.has(entry.name),
     );
@@ -37,12 +34,12 @@ describe('the repository', () => {
     ).to.deep.equal([]);
   });
 
-  it('has no product file that no process reaches', () => {
+  it('has no product file that no process imports', () => {
     const reached = reachedFrom([...entries, ...aheadOfTheirProcess]);
     expect(sourceFiles().filter((file) => !file.startsWith('test/') && !reached.has(file))).to.deep.equal([]);
   });
 
-  it('has no test helper that no test reaches', () => {
+  it('has no test helper that no test imports', () => {
     const reached = reachedFrom(
       sourceFiles().filter(
         (file) =>
@@ -62,12 +59,12 @@ describe('the repository', () => {
     ).to.deep.equal([]);
   });
 
-  it('leads from its README to every page, and from the list of decisions to every decision', () => {
+  it('links every page in its README, and every decision in the list of decisions', () => {
     const linked = new Set(['README.md', 'docs/decisions/README.md'].flatMap(linksOf));
     expect(pages().filter((page) => page.startsWith('docs/') && !linked.has(page))).to.deep.equal([]);
   });
 
-  it('has no link in its pages that leads nowhere', () => {
+  it('has no broken link in its pages', () => {
     const lost = pages().flatMap((page) =>
       linksOf(page)
         .filter((target) => !existsSync(join(root, target)))
@@ -76,7 +73,7 @@ describe('the repository', () => {
     expect(lost).to.deep.equal([]);
   });
 
-  it('says of every dependency why it is there, and of none that is not', () => {
+  it('explains every dependency, and no other package', () => {
     const explained = read('docs/decisions/0002-libraries.md')
       .split('\n')
       .filter((line) => line.startsWith('| `'))
@@ -86,7 +83,7 @@ describe('the repository', () => {
     );
   });
 
-  it('imports in product code only packages that are installed with it', () => {
+  it('imports in product code only runtime dependencies', () => {
     const builtin = new Set(builtinModules);
     const foreign = sourceFiles()
       .filter((file) => !file.startsWith('test/'))
@@ -105,7 +102,7 @@ describe('the repository', () => {
     expect(foreign).to.deep.equal([]);
   });
 
-  it('locks what every platform needs, not only the one that wrote the lock file', () => {
+  it('locks the packages of all platforms', () => {
     const { packages } = JSON.parse(read('package-lock.json')) as {
       packages: Record<string, { optionalDependencies?: Record<string, string> }>;
     };
@@ -133,7 +130,7 @@ const pages = (): string[] => [
   ...filesBelow(join(root, 'docs')).filter((file) => file.endsWith('.md')),
 ];
 
-/** Files of the repository to which a page has links. */
+/** The files of the repository that a page links to. */
 const linksOf = (page: string): string[] =>
   [...read(page).matchAll(/\]\(([^()#:\s]+)(?:#[^()\s]*)?\)/g)].map(([, target = '']) =>
     posix.join(posix.dirname(page), target),
@@ -141,7 +138,7 @@ const linksOf = (page: string): string[] =>
 
 const atTop = (): string[] => readdirSync(root).filter((name) => !notKept.has(name));
 
-/** The files that are imported, or named by `new URL('./x.js', import.meta.url)`, from these on. */
+/** The files that these import directly or indirectly, also by `new URL('./x.js', import.meta.url)`. */
 function reachedFrom(starts: string[]): Set<string> {
   const known = new Set(sourceFiles());
   const reached = new Set<string>();
@@ -164,7 +161,7 @@ const packageOf = (target: string): string =>
     .slice(0, target.startsWith('@') ? 2 : 1)
     .join('/');
 
-/** Whether a file imports only types from a package, which leave nothing at run time. */
+/** Whether a file imports only types from a package, which is not loaded at run time then. */
 const onlyTypes = (file: string, target: string): boolean =>
   read(file)
     .split('\n')

@@ -18,7 +18,7 @@ import { SAVED_VIEW_REQUESTS } from './saved-view-requests.js';
 import { SSO_REQUESTS } from './sso-requests.js';
 import { TENANT_ADMIN_REQUESTS } from './tenant-admin-requests.js';
 
-/** A request that its endpoint carries out. */
+/** A request that succeeds. */
 export interface Sample {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
@@ -27,9 +27,9 @@ export interface Sample {
 }
 
 /**
- * For each route a request that succeeds when the organisation's owner sends it, with records of its own behind it.
- * From these the guarantee tests make theirs; an endpoint that is not here fails them. Bodies hold nothing that asks
- * for a second module.
+ * For each route a request that succeeds when the organisation's owner sends it, with records created for it. The
+ * guarantee tests derive their requests from these, and fail for endpoints without one. No body requires the permission
+ * of a second module.
  */
 export const REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
   'POST /auth/register': () => ({ body: account() }),
@@ -97,7 +97,7 @@ export const REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | P
   }),
 };
 
-/** An invoice number is used once. */
+/** Invoice numbers must be unique. */
 let invoiced = 0;
 
 /** Sends it as that client; `options` go to the client, `sample` may be changed on the way. */

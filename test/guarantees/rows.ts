@@ -1,9 +1,7 @@
 import type { Database, Row, Transaction } from '../../data-plane-agent/base/database/database.js';
 import type { TestServer } from '../support/server.js';
 
-/**
- * All rows of a tenant's contract data and of its side of the platform, as text: two that are alike are the same state.
- */
+/** All rows of a tenant's contract data and of its data in the platform database, as text, to compare states. */
 export async function rowsOfTenant({ foundation }: TestServer, tenantId: string): Promise<string> {
   const contractData = foundation.tenant ? await dump(foundation.tenant, tenantId) : {};
   const { login_failures: _, ...platform } = await dump(foundation.platform, tenantId, null);
@@ -33,7 +31,7 @@ const GOES_BY_ITSELF: ReadonlySet<string> = new Set(['audit_heads', 'due_work'])
 
 const unchained = ({ position: _position, hash: _hash, ...row }: Row): Row => row;
 
-/** How many rows every table of the platform has. */
+/** The number of rows of each table of the platform. */
 export async function platformCounts({ foundation }: TestServer): Promise<Record<string, unknown>> {
   return foundation.platform.read({ tenantId: null }, async (tx) => {
     const counts: Record<string, unknown> = {};
@@ -44,7 +42,7 @@ export async function platformCounts({ foundation }: TestServer): Promise<Record
   });
 }
 
-/** Asked once of each database: a catalogue takes longer to answer than most tables. */
+/** Queried once per database, because the catalogue is slower than most tables. */
 async function tenantTables(database: Database, tx: Transaction): Promise<readonly string[]> {
   const known = tableNames.get(database);
   if (known) return known;

@@ -26,12 +26,12 @@ const { packages } = JSON.parse(read('package-lock.json')) as { readonly package
 const { optionalDependencies = {}, engines, scripts } = JSON.parse(read('package.json')) as Manifest;
 const locked = (name: string): Locked => packages[`node_modules/${name}`] ?? { version: 'not locked' };
 
-describe('the Node.js that programs run on', () => {
-  it('is one that is promised', () => {
+describe('the Node.js version of programs', () => {
+  it('is supported', () => {
     expect(nodeFault(process.versions.node)).to.equal(undefined);
   });
 
-  it('is reported as too old from the first version below the oldest', () => {
+  it('is reported as too old below the oldest supported version', () => {
     const older = ['18.20.8', '20.20.2', '21.7.3', '22.0.0', '22.13.1', '22.2.0'];
     const newer = [OLDEST_NODE, '22.14.1', '22.22.0', '23.0.0', '24.0.0', '26.10.0', '26.10.0-nightly', '100.0.0'];
     expect(older.filter((version) => nodeFault(version) === undefined)).to.deep.equal([]);
@@ -47,7 +47,7 @@ describe('the Node.js that programs run on', () => {
     ['cli/main.ts', 'doctor', '--json'],
   ];
   for (const [path, ...args] of STARTED) {
-    it(`is refused by ${[path, ...args].join(' ')} when it is too old: a sentence, exit code 78, nothing native loaded, nothing written`, () => {
+    it(`is refused by ${[path, ...args].join(' ')} when it is too old: one sentence, exit code 78, no native code loaded, nothing written`, () => {
       const folder = mkdtempSync(join(tmpdir(), 'duebook-old-node-'));
       try {
         const { status, stdout, stderr } = spawnSync(process.execPath, [...asOldNode(), program(path), ...args], {
@@ -71,7 +71,7 @@ describe('the Node.js that programs run on', () => {
     });
   }
 
-  it('is refused by mocha when it is too old: a sentence, exit code 78, nothing native loaded', () => {
+  it('is refused by mocha when it is too old: one sentence, exit code 78, no native code loaded', () => {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
       [...asOldNode(), 'node_modules/mocha/bin/mocha.js', 'test/base/ids.test.ts'],
@@ -84,7 +84,7 @@ describe('the Node.js that programs run on', () => {
     });
   });
 
-  it('is found to be the one that the parent runs on, in every program and thread that is started', () => {
+  it('is the same for child processes: none is started by the name "node"', () => {
     const byName = sourceFiles().flatMap((file) =>
       [
         ...read(file).matchAll(/\b(?:spawn|spawnSync|execFile|execFileSync|exec|execSync|fork|run)\(\s*['"`]node\b.*/g),
@@ -94,7 +94,7 @@ describe('the Node.js that programs run on', () => {
   });
 });
 
-describe('the Node.js that is installed along', () => {
+describe('the installed Node.js', () => {
   const SYSTEMS = [
     ['darwin', 'arm64'],
     ['darwin', 'x64'],
@@ -104,7 +104,7 @@ describe('the Node.js that is installed along', () => {
     ['win32', 'x64'],
   ] as const;
 
-  it('is there for every system that SQLite has a binary for, once, bound to it, and without an install script', () => {
+  it('exists once for every system that SQLite has a binary for, limited to it, and without an install script', () => {
     const found = Object.keys(optionalDependencies).map((name) => locked(name));
     expect(found.map(({ os, cpu }) => [os, cpu].flat().join(' ')).toSorted()).to.deep.equal(
       SYSTEMS.map((system) => system.join(' ')),
@@ -113,8 +113,7 @@ describe('the Node.js that is installed along', () => {
     expect(found.filter(({ version }) => nodeFault(version) !== undefined)).to.deep.equal([]);
   });
 
-  // The packages do not say so themselves. On a system with another C library npm would put a `node` first on the PATH
-  // that does not start.
+  // The packages do not declare this. With another C library, npm would install a `node` that does not start.
   it('is for Linux with glibc only', () => {
     const forLinux = Object.entries(packages).filter(
       ([path, { os }]) => path.startsWith('node_modules/node-') && os?.includes('linux'),
@@ -126,8 +125,8 @@ describe('the Node.js that is installed along', () => {
   });
 });
 
-describe('installing with the oldest npm that is promised', () => {
-  it('warns of no package but those that the README names', () => {
+describe('installing with the oldest supported npm', () => {
+  it('warns only about the packages named in the README', () => {
     const [, major = '', minor = ''] = /^>=(\d+)\.(\d+)\.0$/.exec(engines.node) ?? [];
     const isAllowed = (range: string): boolean =>
       range.split('||').some((part) => allows(part.trim(), [Number(major), Number(minor)]));
@@ -149,16 +148,14 @@ describe('installing with the oldest npm that is promised', () => {
   });
 });
 
-/** What makes a Node.js look like an old one to the program, and ends it as soon as it loads a native module. */
+/** Node.js options that simulate an old version and exit as soon as a native module is loaded. */
 function asOldNode(): string[] {
   const preload =
     "Object.defineProperty(process.versions, 'node', { value: '20.20.2' }); process.dlopen = () => { process.stdout.write('native'); process.exit(1); };";
   return ['--import', `data:text/javascript,${encodeURIComponent(preload)}`];
 }
 
-/**
- * Whether a range of engines, one of its alternatives, allows a version: `>=20`, `^20.19.0`, `20 || >=22`, `14 - 20`.
- */
+/** Whether one alternative of an `engines` range allows a version, such as `>=20`, `^20.19.0` or `14 - 20`. */
 function allows(range: string, [major, minor]: readonly [number, number]): boolean {
   const [, sign = '', wantedMajor = '', wantedMinor] =
     /^(>=|>|\^|~|=)?\s*v?(\d+|\*)(?:\.(\d+|x|\*))?/.exec(range) ?? [];

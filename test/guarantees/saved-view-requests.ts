@@ -1,7 +1,7 @@
 import type { Organisation } from './organisations.js';
 import type { Sample } from './requests.js';
 
-/** Of views whom they belong to alone. */
+/** Views that are visible only to the member who created them. */
 export const OWN_VIEWS = ['PATCH /saved-views/:id', 'DELETE /saved-views/:id'] as const;
 
 export const SAVED_VIEW_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {

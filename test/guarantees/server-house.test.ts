@@ -3,12 +3,12 @@ import { dirname } from 'node:path';
 import { importsOf, read, sourceFiles } from '../support/source.js';
 
 describe('the folders of the server', () => {
-  it('import one another one way only: none stands in a circle with another, directly or round a corner', () => {
+  it('do not import each other in a cycle, directly or indirectly', () => {
     const files = sourceFiles().filter((file) => file.startsWith('server/'));
     expect(circles(folderImports(files.map((file) => [file, read(file)])))).to.deep.equal([]);
   });
 
-  it('that did would be found, also round a corner', () => {
+  it('are found if they form a cycle, also an indirect one', () => {
     const imports = folderImports([
       ['server/a/one.ts', `import { x } from '../b/two.js';`],
       ['server/b/two.ts', `import type { y } from './c/three.js';`],
@@ -19,7 +19,7 @@ describe('the folders of the server', () => {
   });
 });
 
-/** Which folders each folder imports, itself aside. */
+/** The other folders that each folder imports. */
 function folderImports(
   files: readonly (readonly [file: string, text: string])[],
 ): ReadonlyMap<string, ReadonlySet<string>> {
@@ -34,7 +34,7 @@ function folderImports(
   return imports;
 }
 
-/** Folders that reach each other, together; by name. */
+/** The folders that reach each other, grouped and sorted by name. */
 function circles(imports: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const reached = new Map([...imports.keys()].map((folder) => [folder, reachedFrom(folder, imports)]));
   const found = [...reached.keys()]

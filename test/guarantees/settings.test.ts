@@ -7,14 +7,14 @@ import { root } from '../support/source.js';
 
 const PAGE = join(root, 'docs', 'configuration.md');
 const HEAD = '| setting | default | meaning |';
-/** Named on the page, and read by others or by the tests. */
+/** Variables on the page that other programs or the tests read. */
 const NOT_OURS = new Set(['NODE_ENV', 'UPDATE_DOCS']);
 
-/** `UPDATE_DOCS=1` writes the table anew; then look at the difference. */
+/** `UPDATE_DOCS=1` regenerates the table; review the diff afterwards. */
 describe('the page of settings', () => {
   const table = tableOf(Object.values(SETTINGS));
 
-  it('says of every setting what the program says', () => {
+  it('describes every setting as the program does', () => {
     const page = readFileSync(PAGE, 'utf8');
     const at = page.indexOf(HEAD);
     const end = page.indexOf('\n\n', at);
@@ -25,7 +25,7 @@ describe('the page of settings', () => {
     );
   });
 
-  it('has one table, so that no row is hidden in another', () => {
+  it('has exactly one table', () => {
     expect(
       readFileSync(PAGE, 'utf8')
         .split('\n')
@@ -54,7 +54,7 @@ function tableOf(settings: readonly Setting<unknown, unknown>[]): string {
 
 type Texts = ReadonlyMap<string, string | undefined>;
 
-/** What is in effect when nothing is set, by variable name. */
+/** The defaults by variable name. */
 function defaults(settings: readonly Setting<unknown, unknown>[], production: boolean): Texts {
   const texts = new Map<string, string | undefined>();
   for (const { name, default: given } of settings) {

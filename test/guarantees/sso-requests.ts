@@ -4,7 +4,7 @@ import type { Sample } from './requests.js';
 
 const params = { provider: 'corp' };
 
-/** The owner comes by the provider that every server of a run has. */
+/** The owner signs in with the provider that every server of a run has. */
 export const SSO_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
   'GET /auth/sso/providers': () => ({}),
   'GET /auth/sso/:provider/start': ({ tenant }) => ({

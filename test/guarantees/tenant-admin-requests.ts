@@ -4,10 +4,7 @@ import type { Organisation } from './organisations.js';
 
 type Sample = { readonly params?: Readonly<Record<string, string>>; readonly body?: Readonly<Record<string, unknown>> };
 
-/**
- * Requests of tenant administration; see `requests.ts`. None takes anything from the members whom other tests sign in
- * as.
- */
+/** Requests for tenant administration; see `requests.ts`. None affects the members whom other tests sign in as. */
 export const TENANT_ADMIN_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
   'GET /tenant-admin/settings': () => ({}),
   'GET /tenant-admin/bootstrap-status': () => ({}),
@@ -94,7 +91,7 @@ const connection = async ({ server, tenant, marker }: Organisation): Promise<str
     )
   ).kind;
 
-/** Ownership goes back to whom the tests know as the owner, when another test has given it away. */
+/** Returns the ownership to the owner that the tests use, if another test has transferred it. */
 async function giveBack({ server, tenant, owner }: Organisation): Promise<void> {
   const present = (await server.services.tenants.members.list(tenant.id)).find(({ roleCode }) => roleCode === 'owner');
   if (!present || present.id === owner.id) return;

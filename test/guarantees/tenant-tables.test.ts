@@ -14,7 +14,7 @@ import { aCall } from '../support/plane.js';
 import { createDatabase, needsPostgres, type TestDatabase } from '../support/postgres.js';
 import { aContract } from '../support/samples.js';
 
-/** Reads the catalogue of a real PostgreSQL: what it says holds for every table, also for those of later migrations. */
+/** Reads the catalogue of a real PostgreSQL, so that all tables are checked, including those of later migrations. */
 describe('every table of the tenant database', () => {
   needsPostgres();
   let place: TestDatabase;
@@ -28,7 +28,7 @@ describe('every table of the tenant database', () => {
   });
   after(async () => database.close());
 
-  it('begins every primary key, unique index and foreign key with the tenant', async () => {
+  it('has the tenant as first column of every primary key, unique index and foreign key', async () => {
     const keys = await catalogue(`
       SELECT t.relname AS name, i.relname AS key, a.attname AS first FROM pg_index x
       JOIN pg_class t ON t.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = x.indkey[0]
@@ -40,7 +40,7 @@ describe('every table of the tenant database', () => {
     expect(keys.filter(({ first }) => first !== 'tenant_id')).to.deep.equal([]);
   });
 
-  it("forces row-level security by tenant, also on the tables' owner", async () => {
+  it("forces row-level security by tenant, also for the tables' owner", async () => {
     const tables = await catalogue(`
       SELECT c.relname AS name, c.relrowsecurity::int AS enabled, c.relforcerowsecurity::int AS forced
       FROM pg_class c WHERE c.relkind IN ('r', 'p', 'm', 'f') AND c.relnamespace = current_schema()::regnamespace AND c.relname <> 'schema_migrations'`);
@@ -48,7 +48,7 @@ describe('every table of the tenant database', () => {
     expect(tables.filter(({ enabled, forced }) => enabled !== 1 || forced !== 1)).to.deep.equal([]);
   });
 
-  it('has one policy, of all statements, that shows and takes rows of the tenant alone', async () => {
+  it('has one policy for all statements, which allows only rows of the tenant', async () => {
     const policies = await catalogue(`
       SELECT c.relname AS name, p.polcmd::text AS command, p.polpermissive::int AS permissive, p.polroles::text AS roles,
         pg_get_expr(p.polqual, c.oid) AS shown, pg_get_expr(p.polwithcheck, c.oid) AS taken
@@ -63,8 +63,8 @@ describe('every table of the tenant database', () => {
         shown !== ofTenant ||
         (taken !== null && taken !== ofTenant),
     );
-    // One table may be read by who names an instant instead of a tenant: who has work due by then, and nothing else.
-    // Writing it is bound to the tenant.
+    // One table can be read by setting an instant instead of a tenant: it then shows the work due by that instant.
+    // Writing requires the tenant.
     const [found, ...rest] = others.toSorted((a, b) =>
       a['name'] === 'due_work' ? -1 : b['name'] === 'due_work' ? 1 : 0,
     );
@@ -76,7 +76,7 @@ describe('every table of the tenant database', () => {
       shown: "(due_at <= (NULLIF(current_setting('duebook.due_until'::text, true), ''::text))::bigint)",
       taken: null,
     });
-    // One table shows less than that: of the tenant's own rows, those that are looked for.
+    // One table shows fewer rows: those of the tenant that match the current search.
     expect(
       rest.map(({ name, command, taken, shown }) => [
         name,
@@ -88,7 +88,7 @@ describe('every table of the tenant database', () => {
     expect(new Set(policies.map(({ name }) => name)).size).to.equal(policies.length - 1);
   });
 
-  it('shows due work without a tenant up to the instant that is named, and takes none', async () => {
+  it('shows due work without a tenant up to the given instant, and accepts no writes', async () => {
     const [one, other] = [newId(), newId()];
     const put = (scope: string | null, tenantId: string, dueAt: number) =>
       database.write({ tenantId: scope }, (tx) =>
@@ -122,7 +122,7 @@ describe('every table of the tenant database', () => {
     expect(await put(one, other, 1).catch((error: unknown) => error)).to.be.instanceOf(Error);
   });
 
-  it('shows the pieces of searched texts only to their tenant, whatever the search', async () => {
+  it('shows the trigrams of searched texts only to their tenant, whatever the search', async () => {
     const data = createLocalDataPlane({
       operations: OPERATIONS,
       database,
@@ -157,7 +157,7 @@ describe('every table of the tenant database', () => {
     ]);
   });
 
-  it("shows and takes only rows of the transaction's tenant, whatever the statement says", async () => {
+  it("reads and writes only rows of the transaction's tenant, whatever the statement", async () => {
     const [one, other] = [newId(), newId()];
     const insert = (scope: string, tenantId: string) =>
       database.write({ tenantId: scope }, (tx) =>
@@ -176,7 +176,7 @@ describe('every table of the tenant database', () => {
     expect(await insert(one, other).catch((error: unknown) => error)).to.be.instanceOf(Error);
   });
 
-  it('keeps the tenant to its transaction: the next user of a connection does not inherit it', async () => {
+  it('limits the tenant to its transaction: the next user of a connection does not inherit it', async () => {
     const narrow = await openDatabase(place.url, { poolMax: 1 });
     try {
       await narrow.read({ tenantId: newId() }, (tx) => tx.all('SELECT 1'));
@@ -189,7 +189,7 @@ describe('every table of the tenant database', () => {
     }
   });
 
-  it('is owned by a role that cannot pass the policies by', async () => {
+  it('is owned by a role that cannot bypass the policies', async () => {
     const client = new pg.Client({ connectionString: place.url });
     await client.connect();
     const { rows } = await client.query('SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user');

@@ -14,12 +14,12 @@ import { sampleOf, send, type Sample } from './requests.js';
 import { rowsOfTenant } from './rows.js';
 
 const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
-/** Roles are the same for all, and so are the installation's providers: a code names the caller's own one. */
+/** Roles and single sign-on providers are the same for all tenants, so their codes identify no foreign record. */
 const withPathIds = endpoints.filter(({ route }) => route.includes('/:') && !/\/:(code|provider)\b/.test(route));
-/** Administration and the contract configuration are of the whole organisation: scopes cut what is read of the book. */
-const ofTheBook = withPathIds.filter(({ route }) => !/ \/(tenant-admin|contract-config)\//.test(route));
+/** Administration and contract configuration apply to the whole organisation: scopes limit contract data only. */
+const ofContractData = withPathIds.filter(({ route }) => !/ \/(tenant-admin|contract-config)\//.test(route));
 
-/** For fields that name a record: which record of another tenant a nosy caller would name. */
+/** For each field that refers to a record, the id of a record of the other tenant. */
 const RECORDS: Readonly<Record<string, (org: Organisation) => string | Promise<string>>> = {
   subjectId: ({ subjectId }) => subjectId,
   ownerId: ({ owner }) => owner.id,
@@ -33,7 +33,11 @@ const RECORDS: Readonly<Record<string, (org: Organisation) => string | Promise<s
   notifyChannelId: async ({ server, tenant }) =>
     (
       await server.services.tenants.channels.add(
-        { tenantId: tenant.id, kind: 'email', fields: { name: `books ${newId()}`, target: 'books@example.com' } },
+        {
+          tenantId: tenant.id,
+          kind: 'email',
+          fields: { name: `accounting ${newId()}`, target: 'accounting@example.com' },
+        },
         OPERATOR,
       )
     ).id,
@@ -51,49 +55,46 @@ const RECORDS: Readonly<Record<string, (org: Organisation) => string | Promise<s
   afterFieldId: customFieldOf,
   id: customFieldOf,
 };
-/**
- * Named by an authenticator or by a flow of sign-in, and so of no record of ours; what those of others are worth is
- * tested with passkeys.
- */
+/** Ids of an authenticator or a sign-in flow, not of a record; foreign ones are tested with passkeys. */
 const NO_RECORDS = new Set(['flowId', 'response.id', 'response.rawId']);
-/** What is no file's id is kept as it is: it points to evidence elsewhere. */
+/** A value that is not a file id is stored as text: it refers to external evidence. */
 const FREE_TEXT = new Set(['attachment']);
-/** Fields that are answered otherwise, alike whatever they name. */
+/** Fields whose requests have another status, whatever they refer to. */
 const REFUSED_SOONER: readonly { readonly route: string; readonly path: RegExp; readonly status: number }[] = [
-  // A contract keeps its template: another one is a move that there is not.
+  // The template of a contract cannot be changed.
   { route: 'PATCH /contracts/:id', path: /^lifecycleTemplateId$/, status: 409 },
-  // Many contracts are worked off one by one, and the answer names what was not found.
+  // Bulk requests process contracts one by one, and the answer names those not found.
   { route: 'POST /contracts/bulk-delete', path: /^ids/, status: 200 },
   { route: 'POST /contracts/bulk-attachment', path: /^ids/, status: 200 },
-  // What is not there is not exported.
+  // Unknown ids are ignored.
   { route: 'POST /contracts/export', path: /^ids/, status: 200 },
-  // A row fails alone, and the report has its error.
+  // Only the row fails, and the report has its error.
   { route: 'POST /contracts/import/preview', path: /^rows\[0\]\./, status: 200 },
-  // A text is read, or a file: never both.
+  // Either a text or a file can be given, not both.
   { route: 'POST /contracts/extract', path: /^fileRef$/, status: 400 },
-  // The token says where the upload belongs, and everything else is a mismatch.
+  // The token determines where the upload belongs, and all other values are a mismatch.
   { route: 'POST /files/confirm', path: /Id$/, status: 422 },
-  // The sample makes a text, which names no field and has no options; commands that name fields are tested with custom
-  // fields.
+  // The sample creates a text field, which refers to no other field and has no options; commands that refer to fields
+  // are tested with custom fields.
   { route: 'POST /dynamic-fields/commands', path: /^payload\./, status: 400 },
 ];
 
-/** Its answers name a batch, each another one: its preview, which has the same rules, stands for it. */
+/** Its answers contain a new batch id each time; its preview, which has the same rules, is tested instead. */
 const LIKE_ITS_PREVIEW = 'POST /contracts/import';
 
 forEachServer(
   (server) => {
-    describe('of another tenant', () => {
+    describe('records of another tenant', () => {
       let ours: Organisation;
       let theirs: Organisation;
       let unchanged: () => Promise<void>;
       let tests = 0;
       beforeEach(async () => {
-        // Each test leaves records behind and looks at all that there are: new organisations keep them few.
+        // Each test leaves records behind and compares all of them: new organisations keep their number small.
         if (tests++ % 12 === 0) [ours, theirs] = [await organisation(server()), await organisation(server())];
         unchanged = async () => undefined;
       });
-      /** From here on nothing of theirs may change. */
+      /** Nothing of the other tenant may change after this. */
       const watch = async () => {
         const before = await rowsOfTenant(server(), theirs.tenant.id);
         unchanged = async () => void expect(await rowsOfTenant(server(), theirs.tenant.id)).to.equal(before);
@@ -101,7 +102,7 @@ forEachServer(
       afterEach(() => unchanged());
 
       for (const { route } of withPathIds) {
-        it(`${route} finds no record, to the byte as if there were none`, async () => {
+        it(`${route} finds none: the answer is byte for byte that for a nonexistent record`, async () => {
           const [foreign, own] = [await sampleOf(route, theirs), await sampleOf(route, ours)];
           await watch();
           for (const name of Object.keys(foreign.params ?? {})) {
@@ -113,7 +114,7 @@ forEachServer(
           }
         });
 
-        it(`${route} changes nothing under an idempotency key or a version either`, async () => {
+        it(`${route} changes nothing with an idempotency key or a version either`, async () => {
           const [foreign, own] = [await sampleOf(route, theirs), await sampleOf(route, ours)];
           await watch();
           for (const headers of [
@@ -138,7 +139,7 @@ forEachServer(
         for (const { parts, path, schema } of (endpoint.route === LIKE_ITS_PREVIEW ? [] : bodyFields(endpoint)).filter(
           (field) => namesRecord(field) && !NO_RECORDS.has(field.path) && !('properties' in field.schema),
         )) {
-          it(`${endpoint.route} takes no ${path}`, async () => {
+          it(`${endpoint.route} refuses ${path}`, async () => {
             const id = await recordFor(parts, theirs);
             await watch();
             const sample = await sampleOf(endpoint.route, ours);
@@ -164,7 +165,7 @@ forEachServer(
         }
 
         for (const { path } of queryFields(endpoint).filter(namesRecord)) {
-          it(`${endpoint.route} filters by no ${path}`, async () => {
+          it(`${endpoint.route} finds nothing by ${path}`, async () => {
             const id = await recordFor([path], theirs);
             const sample = await sampleOf(endpoint.route, ours);
             const ask = (value: string) => send(ours.client, endpoint.route, { ...sample, query: { [path]: value } });
@@ -190,7 +191,7 @@ forEachServer(
       }
     });
 
-    describe("outside the caller's own records", () => {
+    describe("records outside the caller's scope", () => {
       let org: Organisation;
       const narrow = new Map<string, Client>();
       let tests = 0;
@@ -225,12 +226,12 @@ forEachServer(
           return found;
         };
 
-        for (const { route } of ofTheBook) {
+        for (const { route } of ofContractData) {
           it(`${route} finds no record for ${who}`, async () => {
             const sample = await sampleOf(route, org);
             const before = await rowsOfTenant(server(), org.tenant.id);
             const answer = await send(client(), route, sample);
-            // A role that may not call at all hears so, whatever it asks for.
+            // A role without the permission is refused whatever the record.
             expect(answer.status, answer.text).to.be.oneOf(who.startsWith('the owner scope') ? [403, 404] : [404]);
             expect(seen(await send(client(), route, { ...sample, params: strangers(sample) }))).to.deep.equal(
               seen(answer),
@@ -260,7 +261,7 @@ forEachServer(
 
         for (const endpoint of endpoints) {
           for (const { path } of queryFields(endpoint).filter((field) => field.path in outside)) {
-            it(`${endpoint.route} filters by no ${path} outside ${who}`, async () => {
+            it(`${endpoint.route} finds nothing by ${path} outside ${who}`, async () => {
               const sample = await sampleOf(endpoint.route, org);
               const ask = (value: string) => send(client(), endpoint.route, { ...sample, query: { [path]: value } });
               const answer = await ask((await outside[path]?.()) ?? '');
@@ -270,7 +271,7 @@ forEachServer(
           }
         }
 
-        it(`POST /contracts takes no subject company outside ${who}`, async () => {
+        it(`POST /contracts refuses a subject company outside ${who}`, async () => {
           const { body } = await sampleOf('POST /contracts', org);
           const ask = (subjectId: string) =>
             send<DomainError>(client(), 'POST /contracts', { body: { ...body, subjectId } });
@@ -280,7 +281,7 @@ forEachServer(
         });
       }
 
-      it("PATCH /contracts/:id moves no contract out of the caller's scope", async () => {
+      it("PATCH /contracts/:id cannot move a contract out of the caller's scope", async () => {
         const client = narrow.get('a scope of another subject company') ?? org.client;
         const { body } = await sampleOf('POST /contracts', org);
         const { body: contract, status } = await send<{ id: string }>(client, 'POST /contracts', {
@@ -298,10 +299,7 @@ forEachServer(
   { env: { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0' } },
 );
 
-/**
- * Status, headers and bytes, without what tells one answer from the next and without the id that the caller himself
- * sent.
- */
+/** Status, headers and bytes, without the values that differ for each answer and without the id sent by the caller. */
 function seen({ status, headers, text }: Answer<unknown>, sent?: string) {
   const kept = [...headers].filter(
     ([name]) =>

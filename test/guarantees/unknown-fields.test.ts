@@ -7,7 +7,7 @@ import { bodyFields, pathOf, typesOf, withValue, type Json } from '../support/sc
 import { organisation, type Organisation } from './organisations.js';
 import { sampleOf, send } from './requests.js';
 
-describe('unknown fields are refused, and named', () => {
+describe('unknown fields are refused and named', () => {
   let server: TestServer;
   let org: Organisation;
   before(async () => {
@@ -57,6 +57,6 @@ describe('unknown fields are refused, and named', () => {
   }
 });
 
-/** An object whose fields are listed; a free one takes what it is given. */
+/** Whether an object has fixed fields; free objects accept any field. */
 const closedObject = ({ parts, schema }: { parts: readonly unknown[]; schema: Json }): boolean =>
   parts.length === 0 || (typesOf(schema).includes('object') && schema['additionalProperties'] === false);

@@ -17,9 +17,9 @@ const product = sourceFiles()
 const found = (pattern: RegExp) =>
   product.flatMap(([file, text]) => [...text.matchAll(pattern)].map(([, code = '']) => ({ file, code })));
 
-/** `UPDATE_DOCS=1` writes the table of the page anew; then look at the difference. */
+/** `UPDATE_DOCS=1` regenerates the table of the page; review the diff afterwards. */
 describe('the catalogue of warnings', () => {
-  it('says of each what it means in a sentence', () => {
+  it('gives the meaning of each in a sentence', () => {
     expect(
       Object.entries(WARNINGS)
         .filter(([, { meaning }]) => !/^[A-Z].{10,}\.$/.test(meaning))
@@ -29,17 +29,17 @@ describe('the catalogue of warnings', () => {
 
   it('is the only place where codes of warnings are defined: all other codes are those of failures', () => {
     expect(found(/\bwarn\(\s*'([A-Z_]+)'/g).filter(({ code }) => !codes.includes(code))).to.deep.equal([]);
-    // What is read of documents has its codes by type, and comes out by `warn`.
+    // The codes of document extraction are typed, and are reported through `warn`.
     const made = found(/\bcode: [`']([^`']*)[`'],\s+message\b/g).filter(
       ({ file, code }) =>
         /^(server|data-plane-agent\/plane\/(domain|store|steps|operations))\//.test(file) &&
         !Object.keys(FAILURES).includes(code),
     );
-    // What stands in the way of offboarding is no warning.
+    // Obstacles to offboarding are not warnings.
     expect(made).to.deep.equal([{ file: 'server/tenants/handover.ts', code: 'NO_SUCCESSOR' }]);
   });
 
-  it('holds none that nothing gives', () => {
+  it('has no unused code', () => {
     const given = new Set(
       found(/'([A-Z][A-Z_]+)'/g)
         .filter(({ file }) => file !== 'data-plane-agent/base/failures.ts')
@@ -48,7 +48,7 @@ describe('the catalogue of warnings', () => {
     expect(codes.filter((code) => !given.has(code))).to.deep.equal([]);
   });
 
-  it('gives the meaning where a warning has no words of its own, and the details beside it', () => {
+  it('has the meaning as the default message, with the details as further properties', () => {
     expect(warn('BANK_SERIAL_REUSED', { paymentIds: ['x'] })).to.deep.equal({
       code: 'BANK_SERIAL_REUSED',
       message: WARNINGS.BANK_SERIAL_REUSED.meaning,

@@ -13,17 +13,17 @@ import {
 } from '../support/schemas.js';
 import type { Sample } from './requests.js';
 
-/** A body, or a query, that costs its endpoint as much as any can. */
+/** A body or query that is as expensive as possible for its endpoint. */
 export interface Worst {
   readonly label: string;
-  /** Made when it is sent: there are gigabytes of them. */
+  /** Created when it is sent, because all of them together are gigabytes. */
   text(): string;
 }
 
 const ACUTE = '\u0301';
 /**
- * What is dear about them: sorted marks, letters that fold by their neighbours or grow, signs of two units, signs that
- * JSON escapes, blanks that are taken off.
+ * Expensive characters: marks that are reordered, letters whose case folding depends on neighbours or expands,
+ * characters of two code units, characters that JSON escapes, whitespace that is trimmed.
  */
 const UNITS: Readonly<Record<string, string>> = {
   marks: `a${'\u0316\u0301'.repeat(15)}`,
@@ -34,10 +34,7 @@ const UNITS: Readonly<Record<string, string>> = {
   lines: 'x\n',
 };
 
-/**
- * Every way in which we know to make a body of this endpoint dear, within its limits. `make` gives a body that it
- * takes.
- */
+/** All known ways to make a body of this endpoint expensive within its limits. `make` creates a valid body. */
 export function worstBodies(endpoint: Endpoint, { body = {} }: Sample): Worst[] {
   const limits = bodyLimits(endpoint);
   const schema = (endpoint.body ?? { type: 'object', properties: {} }) as unknown as Json;
@@ -113,7 +110,7 @@ export function worstBodies(endpoint: Endpoint, { body = {} }: Sample): Worst[] 
   ];
 }
 
-/** Queries of as much as a request line takes. */
+/** Queries as long as a request line can be. */
 export function worstQueries(endpoint: Endpoint): Worst[] {
   const fields = queryFields(endpoint).filter(
     ({ schema }) => typesOf(schema).includes('string') || typesOf(schema).includes('array'),
@@ -130,7 +127,7 @@ export function worstQueries(endpoint: Endpoint): Worst[] {
   ];
 }
 
-/** What readers of documents look for, or go back and forth over. */
+/** Texts that are expensive for the patterns of extraction. */
 const SAID: readonly string[] = [
   '1',
   '1 ',
@@ -162,19 +159,17 @@ const SAID: readonly string[] = [
 
 const HERE = 'b8d1-here';
 
-/** As many as are read, each of which is unknown. */
+/** As many unknown fields as are read. */
 const keys = ({ keys: most, bytes }: { readonly keys: number; readonly bytes: number }): string =>
   `{${Array.from({ length: Math.min(most, Math.floor(bytes / 12) - 100) }, (_, i) => `"k${i}":1`).join(',')}}`;
 
 interface Filling {
-  /** Texts are full of it; without it they are short, and lists long. */
+  /** The content of all texts; without it texts are short and lists long. */
   readonly unit: string | undefined;
   readonly bytes: number;
 }
 
-/**
- * The sample with every text as long, and every list with as many elements, as the schema and the body have room for.
- */
+/** The sample with texts as long and lists as large as the limits of schema and body allow. */
 function whole(schema: Json, sample: unknown, { unit, bytes }: Filling): string {
   const of = (items: number): string => JSON.stringify(filledIn(schema, sample, { unit, items }));
   const roomFor = (size: (json: string) => number, most: number): number => {
@@ -202,7 +197,7 @@ function filledIn(
     const properties = Object.entries(schema['properties'] as Readonly<Record<string, Json>>);
     return Object.fromEntries(
       properties.flatMap(([key, child]) => {
-        // A list of plain values that the sample does not have would name records that are not there.
+        // Lists of plain values that the sample does not have would refer to nonexistent records.
         const isFillable =
           isFree(key, child) ||
           (child['items'] as Json | undefined)?.['properties'] !== undefined ||
@@ -222,7 +217,7 @@ function filledIn(
   if (!isFree(name, schema)) return sample ?? validOf(schema);
   const max = Number(schema['maxLength'] ?? 1);
   if (max > 1_000_000) return sample ?? validOf(schema);
-  // Numbers of invoices and the like are to be unlike each other.
+  // Invoice numbers and similar values must be unique.
   return [...`${(++made).toString(36)}${unit === undefined ? '' : unit.repeat(max).slice(0, 2 * max)}`]
     .slice(0, max)
     .join('');
@@ -230,7 +225,7 @@ function filledIn(
 
 let made = 0;
 
-/** A text that says what it likes. */
+/** Whether the schema is a text without a fixed format. */
 const isFree = (name: string, schema: Json): boolean =>
   typesOf(schema).includes('string') &&
   schema['enum'] === undefined &&

@@ -13,10 +13,7 @@ import { worstBodies, worstQueries, type Worst } from './worst-bodies.js';
 import { prepareWorkbooks, worstImports } from './worst-imports.js';
 
 const BOUND_MS = 50;
-/**
- * What is over the bound once may have been a collection of garbage, or code that was compiled; work is over it each
- * time.
- */
+/** A single excess may be caused by garbage collection or compilation; expensive work exceeds the limit each time. */
 const TRIES = 5;
 
 const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
@@ -25,7 +22,7 @@ const bodiesOf = (endpoint: Endpoint, sample: Sample): Worst[] => [
   ...worstBodies(endpoint, sample),
 ];
 
-describe('the worst body', () => {
+describe('the most expensive body', () => {
   let server: TestServer;
   let org: Organisation;
   let thread: Worker;
@@ -43,7 +40,7 @@ describe('the worst body', () => {
     await server.stop();
   });
 
-  /** What was sent may have ended the session, as signing out does. */
+  /** A request such as a sign-out may have ended the session. */
   const sample = async (route: string): Promise<Sample> => {
     if ((await org.client.get('/auth/me')).status !== 200) org = await organisation(server);
     return sampleOf(route, org);
@@ -118,6 +115,6 @@ describe('the worst body', () => {
         );
       }
       expect(slow.filter((fault) => fault !== undefined)).to.deep.equal([]);
-    }).timeout(300_000); // some of them are of megabytes
+    }).timeout(300_000); // some bodies have megabytes
   }
 });

@@ -11,7 +11,7 @@ const BYTES = 15_900_000;
 const ACUTE = '\u0301';
 const MARKS = `a${'\u0316\u0301'.repeat(15)}`;
 
-/** The files and lists that cost an import as much as any can. */
+/** The most expensive files and lists for an import. */
 export function worstImports(route: string, { body }: Sample): Worst[] {
   if (!ROUTES.includes(route)) return [];
   const [row = {}] = (body as { readonly rows: readonly Readonly<Record<string, unknown>>[] }).rows;
@@ -121,7 +121,7 @@ function everyCell(cell: string): string {
 }
 
 let empty: Uint8Array | undefined;
-/** Made ahead, as making it takes its time. */
+/** Created beforehand, because that takes long. */
 export async function prepareWorkbooks(): Promise<void> {
   empty ??= await aWorkbook([['a']]);
 }
