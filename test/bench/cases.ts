@@ -1,22 +1,22 @@
 import type { Request } from 'autocannon';
 import type { Day } from '../../data-plane-agent/base/day.js';
-import type { Tenant } from './book.js';
+import type { Tenant } from './dataset.js';
 import { contractInput, FULL_EVERY, WORDS } from './contract-input.js';
 import { type Facts, LIST_FILTER } from './facts.js';
 import type { Asked } from './load.js';
 import { credentials } from './service.js';
 
-/** A case that is measured against the raw program, by requests a second on 32 connections. */
+/** A case that is compared with the raw program, by requests per second on 32 connections. */
 export interface LoadCase {
   readonly key: string;
   readonly name: string;
-  /** What is asked in turn. */
+  /** The requests, sent in turn. */
   readonly requests: Request[];
-  /** Is asked of both before the load; their answers must be the same but for new ids and times. */
+  /** Sent to both before the load; their answers must be equal except for new ids and times. */
   readonly probe: Asked | undefined;
-  /** The least share of the raw figure, of `performance.md`. */
+  /** The target: the minimum share of the raw figure. */
   readonly atLeast: number;
-  /** The most that p99 may be of p50. */
+  /** The maximum ratio of p99 to p50. */
   readonly tail?: number;
 }
 
@@ -31,9 +31,9 @@ const listPath = (page: number) =>
   `${api}/contracts?${new URLSearchParams({ ...LIST_FILTER, sort: 'endDate', order: 'desc', page: String(page), pageSize: '20' }).toString()}`;
 const overduePath = (page: number) => `${api}/payments?tab=overdue&page=${page}&pageSize=20`;
 export const searchPath = (q: string) => `${api}/contracts?${new URLSearchParams({ q, pageSize: '20' }).toString()}`;
-/** Without a filter, so that page 2 000 is there. */
+/** Without a filter, so that page 2 000 exists. */
 export const deepPath = (page: number) => `${api}/contracts?sort=endDate&page=${page}&pageSize=20`;
-/** What is answered from the rollups: its cost goes with days, not with lines. */
+/** Answered from the rollups: the cost depends on the number of days, not of lines. */
 export const FIGURE_PATHS = {
   stats: [`${api}/payments/stats`],
   analytics: ['summary', 'cashflow', 'distribution'].map((name) => `${api}/analytics/${name}`),
@@ -47,7 +47,7 @@ export const SEARCHES = {
 
 const pages = Array.from({ length: 50 }, (_, i) => i + 1);
 
-/** Reads come first: what is written after them changes what they would answer. */
+/** Reads come first, because writes would change their answers. */
 export function loadCases(subject: Subject): readonly LoadCase[] {
   const { facts } = subject;
   const createOf = newContracts(subject);
@@ -55,7 +55,7 @@ export function loadCases(subject: Subject): readonly LoadCase[] {
   const contractPath = (id: string) => `${api}/contracts/${id}`;
   const [contract] = facts.fullContracts;
   if (contract === undefined || facts.openLines.length === 0)
-    throw new Error('the book has too few contracts for the bench');
+    throw new Error('the data set has too few contracts for the benchmark');
   return [
     {
       key: 'list',
@@ -121,8 +121,8 @@ const withKey = (sent: Request): Request => ({
 });
 
 /**
- * Bodies of contracts with twelve lines that nobody has entered yet: one text with the number put in, so that making it
- * costs nothing.
+ * Bodies of new contracts with twelve lines: a template with the number filled in, so that their creation costs almost
+ * nothing.
  */
 function newContracts({ tenant, today }: Subject): () => string {
   const { payments = [], ...input } = contractInput(FULL_EVERY, { count: tenant.contracts, today, owner: tenant });
@@ -140,7 +140,7 @@ function newContracts({ tenant, today }: Subject): () => string {
   };
 }
 
-/** Receipts on one line after the other; amounts below what any line of the book is for, and another one each time. */
+/** Receipts for one line after the other, with a different amount each time, smaller than that of any line. */
 export function newReceipts({ facts }: Subject): () => { readonly path: string; readonly body: string } {
   let n = 0;
   return () => {

@@ -2,17 +2,17 @@ import { addDays, type Day } from '../../data-plane-agent/base/day.js';
 import type { ContractInput } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import type { PaymentLineInput } from '../../data-plane-agent/plane/contract/records/lines.js';
 
-/** Who a contract of the bench belongs to. */
+/** The owner of the contracts of the benchmark. */
 export interface Owner {
   readonly subjectId: string;
   readonly userId: string;
 }
 
-/** One contract in so many has twelve lines, terms and notes: those are what the get case reads. */
+/** One of this many contracts has twelve lines, terms and notes: the get case reads these. */
 export const FULL_EVERY = 100;
 export const FULL_LINES = 12;
 const USUAL_LINES = 4;
-/** One contract in so many carries the rare words, whatever the size of the book: about seven do. */
+/** One of this many contracts contains the rare words: about seven, whatever the size of the data set. */
 const RARE = 7;
 
 export const WORDS = {
@@ -40,9 +40,7 @@ const BUYERS = [
 ] as const;
 const CITIES = ['Hamburg', '杭州', 'Lyon', '成都', 'Porto', '大连'] as const;
 
-/**
- * Contract `i` of a book of `count`: always the same one, with due dates from two years before `today` to one after.
- */
+/** Contract `i` of `count`, deterministic, with due dates from two years before `today` to one year after. */
 export function contractInput(
   i: number,
   { count, today, owner }: { readonly count: number; readonly today: Day; readonly owner: Owner },
@@ -94,7 +92,7 @@ interface LinePlan {
   readonly random: () => number;
 }
 
-/** Of what is due, most is paid, some in part, and some not at all. */
+/** Most due lines are paid, some partly, and some not at all. */
 function lineInput({ n, amount, dueDate, today, random }: LinePlan): PaymentLineInput {
   const luck = random();
   const plan = { period: `instalment ${n + 1}`, dueDate, amount };
@@ -127,7 +125,7 @@ const pick = <T>(list: readonly T[], i: number): T => {
   return chosen;
 };
 
-/** mulberry32: good enough for a book, and the same numbers on every machine. */
+/** mulberry32: sufficient for test data, and the same numbers on every machine. */
 function randomFrom(seed: number): () => number {
   let state = (seed + 1) * 0x9e37_79b9;
   return () => {

@@ -2,20 +2,20 @@ import Sqlite from 'better-sqlite3';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { client, type Answer, type Client } from '../support/http.js';
-import { CACHE } from './book.js';
+import { CACHE } from './dataset.js';
 import { median, WrongAnswer } from './load.js';
 import type { Row } from './report.js';
 import { PASSWORD, register, signIn, startService } from './service.js';
 
 /**
- * Whether the time of a refused sign-in tells who has an account: the same number of attempts of each class, in turn,
- * on a service of its own.
+ * Whether the duration of a refused sign-in reveals if an account exists: the same number of attempts of each class,
+ * alternating, on a separate service.
  */
 export async function enumerationRows(): Promise<Row[]> {
   await mkdir(CACHE, { recursive: true });
   const dataDir = await mkdtemp(join(CACHE, 'enumeration-'));
   try {
-    // Limits off: a locked account is refused before the work that is measured.
+    // Without limits, because a locked account is refused before the measured work.
     const service = await startService(dataDir, {
       LOGIN_FAILURES_PER_ACCOUNT: '0',
       LOGIN_FAILURES_PER_IP: '0',
@@ -34,7 +34,7 @@ export async function enumerationRows(): Promise<Row[]> {
 
 const ATTEMPTS = 60;
 const WARM_UP = 5;
-/** How much the slowest class may take beyond the quickest. */
+/** The maximum ratio of the slowest to the fastest class. */
 const MOST_SPREAD = 0.1;
 
 const member = {
@@ -44,7 +44,7 @@ const member = {
 } as const;
 type Kind = keyof typeof member;
 
-/** What is wrong with each attempt. The password is one that the account has, or had, but for the last. */
+/** What is wrong with each attempt. Except for the last one, the password is or was that of the account. */
 const CLASSES: Readonly<
   Record<string, { readonly tenantSlug: string; readonly email: string; readonly password: string }>
 > = {
@@ -64,7 +64,7 @@ async function makeAccounts(origin: string, dataDir: string): Promise<void> {
     ordinary: await memberBy(api, 'ordinary'),
   };
   expected(await api.patch(`/tenant-admin/members/${ids.disabled}`, { status: 'disabled' }), 200);
-  // As one whom a provider brought in, without a provider.
+  // A member without a password, as if created by single sign-on.
   const platform = new Sqlite(join(dataDir, 'platform.db'), { timeout: 5_000 });
   try {
     platform.prepare('UPDATE members SET password_hash = NULL WHERE id = ?').run(ids.sso);
@@ -73,7 +73,7 @@ async function makeAccounts(origin: string, dataDir: string): Promise<void> {
   }
 }
 
-/** Answers the id of a member who has come in by an invitation. */
+/** Returns the id of a member who accepted an invitation. */
 async function memberBy(api: Client, kind: Kind): Promise<string> {
   const invited = await api.post<{ inviteLink: string }>('/tenant-admin/invitations', {
     email: member[kind],
@@ -94,7 +94,7 @@ function expected({ status, text }: Answer<unknown>, wanted: number): void {
   if (status !== wanted) throw new WrongAnswer(`the accounts of the bench: ${status} ${text.slice(0, 500)}`);
 }
 
-/** Milliseconds by class. In each round another order, so that none always follows the same one. */
+/** Milliseconds by class. The order changes each round, so that no class always follows the same one. */
 async function timesOf(api: Client): Promise<Readonly<Record<string, readonly number[]>>> {
   const times: Record<string, number[]> = Object.fromEntries(Object.keys(CLASSES).map((name) => [name, []]));
   for (let round = -WARM_UP; round < ATTEMPTS; round++) {
@@ -103,7 +103,7 @@ async function timesOf(api: Client): Promise<Readonly<Record<string, readonly nu
       const { status, text } = await api.post('/auth/login', credentials);
       const took = performance.now() - began;
       if (status !== 401 && status !== 429) throw new WrongAnswer(`login, ${name}: ${status} ${text.slice(0, 500)}`);
-      // What a limit refused has not done the work.
+      // Attempts refused by a rate limit did not do the work.
       if (round >= 0 && status === 401) times[name]?.push(took);
     }
   }
@@ -117,7 +117,7 @@ function shuffled<T>(list: readonly T[]): T[] {
     .map(({ item }) => item);
 }
 
-/** A line for each class, beside the quickest, and one for how far they lie apart. */
+/** A line for each class with its ratio to the fastest, and one for the largest ratio. */
 export function rowsOf(times: Readonly<Record<string, readonly number[]>>): Row[] {
   const medians = Object.entries(times).map(([name, all]) => ({ name, figure: median(all), attempts: all.length }));
   const quickest = Math.min(...medians.map(({ figure }) => figure));

@@ -12,12 +12,12 @@ const WARM_UP_SECONDS = 8;
 const ROUNDS = 3;
 
 /**
- * The whole book as CSV, from either side in turn; and what that means for memory, and for others who ask for lists
- * meanwhile.
+ * The complete export as CSV, alternating between both sides, with its effect on memory and on concurrent list
+ * requests.
  */
 export async function exportRows({ ours, raw, token }: Sides, contracts: number): Promise<Row[]> {
-  // Lists from all over the book, so that the database's own page cache, 64 MB a connection, is full before: it is not
-  // the export's.
+  // Lists from the whole data set fill the database's page cache (64 MB per connection) beforehand, so that it is not
+  // attributed to the export.
   const all = Array.from({ length: Math.max(1, Math.floor(contracts / 20)) }, (_, i) => ({
     method: 'GET' as const,
     path: deepPath(i + 1),
@@ -88,7 +88,7 @@ export async function exportRows({ ours, raw, token }: Sides, contracts: number)
   ];
 }
 
-/** Reads an export to its end and keeps nothing of it. */
+/** Reads an export to its end and discards it. */
 function fetched(
   { origin }: Running,
   token: string,

@@ -1,13 +1,13 @@
 import SqliteConnection from 'better-sqlite3';
 import pg from 'pg';
 import type { Day } from '../../data-plane-agent/base/day.js';
-import type { Tenant } from './book.js';
+import type { Tenant } from './dataset.js';
 
-/** What the bench must know of a book to ask for parts of it, read from the database itself. */
+/** The parts of a data set that the benchmark requests, read from the database. */
 export interface Facts {
   /** Contracts with twelve lines, terms and notes. */
   readonly fullContracts: readonly string[];
-  /** Lines on which nothing has been received, each of another contract. */
+  /** Lines without receipts, each of a different contract. */
   readonly openLines: readonly string[];
   readonly totals: { readonly contracts: number; readonly overdue: number };
   readonly lifecycle: { readonly templateId: string; readonly stageCode: string; readonly stageName: string };
@@ -15,7 +15,7 @@ export interface Facts {
 
 type Query = (sql: string, ...values: (string | number)[]) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
-/** What the list case asks for. */
+/** The filter of the list case. */
 export const LIST_FILTER = { type: 'lease', status: 'in_progress' } as const;
 
 export async function sqliteFacts(file: string, tenant: Tenant, today: Day): Promise<Facts> {
@@ -31,7 +31,7 @@ export async function sqliteFacts(file: string, tenant: Tenant, today: Day): Pro
   }
 }
 
-/** `adminUrl`: row-level security hides the rows from anybody else who names no tenant. */
+/** `adminUrl` is necessary because row-level security hides all rows if no tenant is set. */
 export async function postgresFacts(adminUrl: string, tenant: Tenant, today: Day): Promise<Facts> {
   const client = new pg.Client({ connectionString: adminUrl });
   await client.connect();
@@ -91,7 +91,7 @@ async function factsOf(query: Query, { tenantId }: Tenant, today: Day): Promise<
   };
 }
 
-/** The stored hash of the member, so that the bare argon2id works under the very parameters of the product. */
+/** The stored hash of the member, so that the raw argon2id uses the parameters of the product. */
 export function passwordHash(platformFile: string, email: string): string {
   const connection = new SqliteConnection(platformFile, { readonly: true });
   try {
@@ -104,7 +104,7 @@ export function passwordHash(platformFile: string, email: string): string {
   }
 }
 
-/** A second database with the same rows, and with fresh statistics on both. */
+/** A second database with the same rows; updates the statistics of both. */
 export async function copyOfDatabase(adminUrl: string): Promise<{ readonly adminUrl: string; drop(): Promise<void> }> {
   const name = new URL(adminUrl).pathname.slice(1);
   const on = async (database: string, sql: string) => {

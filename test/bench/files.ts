@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { startClamd } from '../support/clamd.js';
 import { heldWhile, type Held } from '../support/memory-of-files.js';
 import { sharedMinio, stopMinio } from '../support/minio.js';
-import { CACHE } from './book.js';
+import { CACHE } from './dataset.js';
 import type { Row } from './report.js';
 import { register, signIn, startService } from './service.js';
 
@@ -11,8 +11,8 @@ const FILES = { count: 50, sizeBytes: 40_000_000 };
 const MOST_GROWTH_MB = 64;
 
 /**
- * What a server's process grows by while files are uploaded, confirmed and scanned by a real clamd, on each kind of
- * store. Kinds that cannot be started here are left out, and that is said.
+ * The memory growth of a server process while files are uploaded, confirmed and scanned by a real clamd, on each kind
+ * of store. Kinds that cannot be started here are skipped with a message.
  */
 export async function fileRows(): Promise<Row[]> {
   await mkdir(CACHE, { recursive: true });

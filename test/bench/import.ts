@@ -6,12 +6,12 @@ import type { Sides } from './measure.js';
 import type { Row } from './report.js';
 
 const CONTRACTS = 1_250;
-/** With four lines each: as many rows as an import takes. */
+/** With four lines each, the maximum number of rows of an import. */
 const ROWS = 5_000;
 const ROUNDS = 3;
 /**
- * Others ask so often, whether or not they have been answered: who waits for an import counts as many times as he would
- * have asked.
+ * The interval of concurrent requests, sent whether or not the previous one was answered, so that waiting for an import
+ * is counted fully.
  */
 const EVERY_MS = 100;
 
@@ -37,7 +37,7 @@ const CONTRACT_COLUMNS = [
 ] as const;
 const LINE_COLUMNS = ['period', 'dueDate', 'amount'] as const;
 
-/** A whole import as CSV, durable; and what that means for others, who read lists and record receipts meanwhile. */
+/** A complete import as CSV, durable, with its effect on concurrent lists and receipts. */
 export async function importRows({ ours, token }: Sides, subject: Subject, prefix: string): Promise<Row[]> {
   const receiptOf = newReceipts(subject);
   const list: Asked = { method: 'GET', path: deepPath(3) };
@@ -94,11 +94,11 @@ export async function importRows({ ours, token }: Sides, subject: Subject, prefi
   ];
 }
 
-/** Contracts that nobody has entered yet, a row for each line. */
+/** New contracts, one row per line. */
 function csvOf({ tenant, today }: Subject, round: number): string {
   let csv = BYTE_ORDER_MARK + csvRow([...CONTRACT_COLUMNS, ...LINE_COLUMNS.map((name) => `line.${name}`)]);
   for (let i = 0; i < CONTRACTS; i++) {
-    // The one in so many with twelve lines is left out.
+    // Contracts with twelve lines are skipped.
     const { payments, ...contract } = contractInput(4 * i + 1, { count: tenant.contracts, today, owner: tenant });
     const numbered = {
       ...contract,

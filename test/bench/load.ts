@@ -1,23 +1,23 @@
 import { Agent, request } from 'node:http';
 import autocannon, { type Request } from 'autocannon';
 
-/** What one side did under load. */
+/** The results of one side under load. */
 export interface Load {
   readonly perSecond: number;
   readonly seconds: number;
-  /** Milliseconds, whole ones. */
+  /** Integer milliseconds. */
   readonly p50: number;
   readonly p99: number;
 }
 
 export const CONNECTIONS = 32;
 
-/** Thrown when a request was answered wrongly: such figures mean nothing. */
+/** Thrown for a wrong answer, which makes the figures meaningless. */
 export class WrongAnswer extends Error {
   override readonly name = 'WrongAnswer';
 }
 
-/** Runs requests in turn on 32 connections for some seconds. Any answer but 2xx ends the bench. */
+/** Sends requests in turn on 32 connections for some seconds. Any answer except 2xx ends the benchmark. */
 export async function underLoad(
   origin: string,
   requests: Request[],
@@ -49,9 +49,7 @@ export interface Asked {
   readonly body?: string;
 }
 
-/**
- * Asks one after the other on one connection, `rounds` times over the paths; answers the sorted times in milliseconds.
- */
+/** Requests the paths sequentially on one connection, `rounds` times; returns the sorted times in milliseconds. */
 export async function oneByOne(
   origin: string,
   paths: readonly string[],
@@ -74,8 +72,8 @@ export async function oneByOne(
 }
 
 /**
- * Asks every so many milliseconds, whether or not the last answer is there. `stop` answers the times in milliseconds,
- * once all are.
+ * Sends a request at a fixed interval in milliseconds, whether or not the last one was answered. `stop` waits for all
+ * answers and returns the times in milliseconds.
  */
 export function openLoop(
   origin: string,
@@ -87,7 +85,7 @@ export function openLoop(
   const timer = setInterval(() => {
     const began = performance.now();
     const time = ask(origin, next(), { token, agent }).then(() => performance.now() - began);
-    time.catch(() => undefined); // `stop` tells of it
+    time.catch(() => undefined); // reported by `stop`
     times.push(time);
   }, everyMs);
   return {
@@ -128,7 +126,7 @@ export function ask(
   });
 }
 
-/** The value below which a share of the sorted ones lies. */
+/** A quantile of sorted values. */
 export function percentile(sorted: readonly number[], share: number): number {
   const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
   if (value === undefined) throw new RangeError('nothing was measured');

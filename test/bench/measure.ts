@@ -4,21 +4,21 @@ import { ask, CONNECTIONS, median, oneByOne, percentile, underLoad, WrongAnswer,
 import type { Row } from './report.js';
 import { startService } from './service.js';
 
-/** The product and the raw program, each in its own process over its own copy of the book. */
+/** The product and the raw program, each in a separate process with its own copy of the data set. */
 export interface Sides {
   readonly ours: Running;
   readonly raw: Running;
   readonly token: string;
-  /** How long one round of one side lasts. */
+  /** The duration of one round of one side. */
   readonly seconds: number;
 }
 
-/** `processorMs`: what one request took of the server's processor time, which a busy machine does not change. */
+/** `processorMs`: the server's processor time per request, which does not depend on the load of the machine. */
 type Measured = Load & { readonly processorMs?: number };
 
 const ROUNDS = 3;
 
-/** Three rounds, the two sides in turn, after both have answered the same. */
+/** Three rounds, alternating between the sides, after checking that both give the same answer. */
 export async function loadRow({ key, name, requests, probe, atLeast, tail }: LoadCase, sides: Sides): Promise<Row> {
   if (probe)
     sameAnswer(
@@ -61,7 +61,7 @@ export async function loadRow({ key, name, requests, probe, atLeast, tail }: Loa
   };
 }
 
-/** Ids and instants that a write made differ; everything else must not. */
+/** Ids and instants created by a write differ; everything else must be equal. */
 function sameAnswer({ ours, raw }: { readonly ours: string; readonly raw: string }, name: string): void {
   const [a, b] = [ours, raw].map(comparable);
   if (a === b) return;
@@ -79,13 +79,13 @@ const comparable = (text: string): string => {
 };
 
 interface LatencyOptions {
-  /** Token of the tenant with a fortieth of the book. */
+  /** Token of the tenant with a fortieth of the contracts. */
   readonly smallToken: string;
   readonly contracts: number;
   isWanted(key: string): boolean;
 }
 
-/** What is promised as a time and not as a share of the raw figure: asked one by one. */
+/** Cases whose target is a time instead of a share of the raw figure; requests are sent sequentially. */
 export async function latencyRows(
   { ours: { origin: ours }, token }: Sides,
   { smallToken, contracts, isWanted }: LatencyOptions,
@@ -117,7 +117,7 @@ export async function latencyRows(
       const { total } = JSON.parse(await ask(ours, { method: 'GET', path: searchPath(q) }, { token })) as {
         total: number;
       };
-      if (total === 0) throw new WrongAnswer(`q=${q} finds nothing in a book that has it`);
+      if (total === 0) throw new WrongAnswer(`q=${q} finds nothing, although the data set contains it`);
       const figure = p50(await times([searchPath(q)]));
       rows.push({
         key: 'q',
@@ -144,7 +144,7 @@ export async function latencyRows(
         figure,
         raw: null,
         ratio: figure / small,
-        target: 'p50 ≤ 3 ms, ≤ 1.5 × of a fortieth of the book',
+        target: 'p50 ≤ 3 ms, ≤ 1.5 × of a fortieth of the contracts',
         met: figure <= 3 && figure <= 1.5 * small,
         details: { small },
       });
@@ -153,7 +153,7 @@ export async function latencyRows(
   return rows;
 }
 
-/** From the start of the process to its first `/health`, and what it then occupies. */
+/** The time from the start of the process to its first `/health`, and its memory at that time. */
 export async function coldStart(dataDir: string): Promise<Row[]> {
   const starts: number[] = [];
   const sizes: number[] = [];

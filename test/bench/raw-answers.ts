@@ -1,9 +1,9 @@
 import { addDays, daysBetween, type Day } from '../../data-plane-agent/base/day.js';
 
-/** A row as the driver gives it. */
+/** A row from the driver. */
 export type Row = Readonly<Record<string, string | number | null>>;
 
-/** What the raw program knows beforehand: whose rows it serves, what they are called, and which day it is. */
+/** The context of the raw program: its tenant, names, and the current day. */
 export interface RawSetting {
   readonly tenantId: string;
   readonly userId: string;
@@ -14,14 +14,14 @@ export interface RawSetting {
   readonly reminderLeadDays: number;
 }
 
-/** All amounts of the bench are in CNY. */
+/** All amounts of the benchmark are in CNY. */
 const major = (minor: number): number => minor / 100;
 const majorOrNull = (minor: unknown): number | null => (typeof minor === 'number' ? minor / 100 : null);
 const num = (value: unknown): number => value as number;
 const iso = (ms: unknown): string => new Date(num(ms)).toISOString();
 const day = (value: unknown): Day => value as string;
 
-/** A contract, byte for byte as the product answers it. `open` are its lines with something outstanding. */
+/** A contract, byte for byte like the product's answer. `open` are its lines with an outstanding amount. */
 export function contractAnswer(row: Row, open: readonly Row[], setting: RawSetting): Record<string, unknown> {
   const { today } = setting;
   const soon = addDays(today, setting.reminderLeadDays);
@@ -118,7 +118,7 @@ export const contractNames = (row: Row, { subjectName, userName }: RawSetting) =
   updatedByName: row['updated_by'] === null ? null : userName,
 });
 
-/** Tasks and invoice records are read as the product reads them; the bench's book has none to answer. */
+/** Tasks and invoice records are queried like in the product; the data set has none. */
 export function detailAnswer(
   {
     row,
@@ -212,7 +212,7 @@ export function lineAnswer(line: Row, { today, reminderLeadDays }: RawSetting): 
   };
 }
 
-/** A row of the receivables list: the joined contract's columns come as `c_…`. */
+/** A row of the receivables list: the columns of the joined contract are prefixed with `c_`. */
 export const paymentRowAnswer = (row: Row, setting: RawSetting): Record<string, unknown> => ({
   ...lineAnswer(row, setting),
   contractNo: row['c_contract_no'],

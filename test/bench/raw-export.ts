@@ -8,8 +8,8 @@ import { contracts } from '../../data-plane-agent/plane/tables/contracts.js';
 import type { RawSetting, Row } from './raw-answers.js';
 
 /**
- * Of the product's columns of the profile `full`, what the raw program writes under each: in its own words, so that the
- * bytes are compared with somebody else's.
+ * The value of each column of the profile `full`, implemented independently of the product, so that the comparison of
+ * the bytes is meaningful.
  */
 const HEADER =
   'archiveCode,contractNo,projectName,type,typeCode,subjectId,subjectName,partyA,partyB,equipmentName,equipmentModel,quantity,unitPrice,totalAmount,currencyCode,paymentMethod,payeeAccount,payeeBank,deposit,periodicRent,paymentCycle,signDate,startDate,endDate,invoicePoints,' +
@@ -22,8 +22,8 @@ export interface ExportSetting extends RawSetting {
 }
 
 /**
- * `GET /contracts/export?profile=full`: iterate and write. Two connections, because one that is iterated over answers
- * nothing else.
+ * `GET /contracts/export?profile=full`: iterate and write. Two connections, because one with an open iterator cannot
+ * run other statements.
  */
 export function rawExport(
   outer: Database,

@@ -16,14 +16,14 @@ import {
   type Row,
 } from './raw-answers.js';
 
-/** One statement; its text has `?` for each value. The handler is given its rows. */
+/** A statement with `?` for each value. The handler receives its rows. */
 export interface Statement {
   readonly sql: string;
   readonly values: readonly (string | number | null)[];
 }
 /**
- * Yields statements and returns the answer, so that one handler serves both drivers: SQLite's runs it to its end
- * without a break.
+ * Yields statements and returns the answer, so that one handler works with both drivers. With SQLite it runs
+ * synchronously.
  */
 export type Handler = (
   input: { readonly id: string; readonly query: URLSearchParams; readonly body: never },
@@ -31,7 +31,7 @@ export type Handler = (
 ) => Generator<Statement, unknown, readonly Row[]>;
 
 const PAGE = 20;
-/** The raw program does not count: its total is a constant. */
+/** The raw program does not count; its total is a constant. */
 type Totals = { readonly contracts: number; readonly overdue: number };
 
 const columns = (names: string): readonly string[] =>
@@ -287,8 +287,7 @@ interface Received {
 }
 
 /**
- * `PATCH /payments/:id/receipt`: the line, a receipt row, and what the contract keeps of its lines. No audit row or
- * counter.
+ * `PATCH /payments/:id/receipt`: the line, a receipt row, and the sums stored on the contract. No audit row or counter.
  */
 export const receipt: Handler = function* receipt({ id, body }, setting) {
   const { tenantId, today, userId, userName } = setting;

@@ -6,7 +6,7 @@ import type { Row } from './raw-answers.js';
 import { rawExport, type ExportSetting } from './raw-export.js';
 import { create, get, list, overdue, receipt, type Handler, type Statement } from './raw-handlers.js';
 
-/** What the bench tells the raw program, in `RAW_SETTING`. */
+/** The settings that the benchmark passes to the raw program, in `RAW_SETTING`. */
 export interface RawOptions extends ExportSetting {
   /** A file, or `postgres://…`. */
   readonly database: string;
@@ -18,8 +18,8 @@ export interface RawOptions extends ExportSetting {
 type Run = (handler: Handler, input: Parameters<Handler>[0], options: { readonly writes: boolean }) => unknown;
 
 /**
- * The baseline: plain `node:http`, prepared statements, the same bytes out; no authentication, no validation, no
- * permissions, no audit, no count. Writes are one durable transaction per request.
+ * The baseline: plain `node:http`, prepared statements and the same response bytes, without authentication, validation,
+ * permissions, audit and counts. Writes are one durable transaction per request.
  */
 export function startRaw(options: RawOptions, port: number): void {
   const run = options.database.startsWith('postgres') ? onPostgres(options) : onSqlite(options);
@@ -124,7 +124,7 @@ function onSqlite(options: RawOptions): Run {
 }
 
 const INT8 = 20;
-/** As many connections as the product has by default. */
+/** The default number of connections of the product. */
 const POOL = 10;
 
 function onPostgres(options: RawOptions): Run {

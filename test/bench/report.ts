@@ -7,14 +7,14 @@ export interface Row {
   readonly figure: number;
   readonly raw: number | null;
   readonly ratio: number | null;
-  /** As `performance.md` says it. */
+  /** The target as text. */
   readonly target: string;
   readonly met: boolean;
-  /** What each round gave, and whatever else explains the figure. */
+  /** The results of each round, and other details that explain the figure. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** The rows as a table for people. */
+/** The rows as a text table. */
 export function table(rows: readonly Row[]): string {
   const cells = rows.map(({ name, unit, figure, raw, ratio, target, met }) => [
     name,

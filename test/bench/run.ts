@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createDatabase, stopPostgres, whyNoPostgres } from '../support/postgres.js';
 import { startProcess, type Running } from '../support/process.js';
-import { bookFolder, CACHE, copyOf, enterContracts, registerTenants, todayOf, type Book } from './book.js';
+import { datasetFolder, CACHE, copyOf, enterContracts, registerTenants, todayOf, type Dataset } from './dataset.js';
 import { loadCases, type LoadCase, type Subject } from './cases.js';
 import { enumerationRows } from './enumeration.js';
 import { copyOfDatabase, passwordHash, postgresFacts, sqliteFacts } from './facts.js';
@@ -16,26 +16,26 @@ import type { RawOptions } from './raw.js';
 import { table, type Row } from './report.js';
 import { credentials, signIn, startService } from './service.js';
 
-/** Four lines each, and one in a hundred with twelve. */
+/** With four lines each, one in a hundred with twelve. */
 const CONTRACTS = numberOf('BENCH_CONTRACTS', 100_000);
-/** A round of one side of one case. */
+/** Seconds per round of one side of one case. */
 const SECONDS = numberOf('BENCH_SECONDS', 2);
-/** PostgreSQL's book is made anew each time, so it is smaller. */
+/** The data set on PostgreSQL is created for each run, so it is smaller. */
 const POSTGRES_CONTRACTS = Math.min(CONTRACTS, 10_000);
-/** Empty measures all; `postgres` among them measures those that PostgreSQL has there too. */
+/** If empty, all cases are measured; `postgres` adds the cases on PostgreSQL. */
 const CASES = new Set(
   (process.env['BENCH_CASES'] ?? '')
     .split(',')
     .map((key) => key.trim())
     .filter((key) => key !== ''),
 );
-/** Cases that have accounts of their own, and no contracts. */
-const BOOKLESS: ReadonlySet<string> = new Set(['enumeration', 'files']);
-const needsBook = CASES.size === 0 || [...CASES].some((key) => !BOOKLESS.has(key));
+/** Cases that create their own accounts and need no contracts. */
+const WITHOUT_DATASET: ReadonlySet<string> = new Set(['enumeration', 'files']);
+const needsDataset = CASES.size === 0 || [...CASES].some((key) => !WITHOUT_DATASET.has(key));
 const POSTGRES_CASES: ReadonlySet<string> = new Set(['list', 'get', 'create', 'receipt', 'import']);
 const POSTGRES_AT_LEAST = 0.5;
 
-// This file is its own second program: the raw one, in a process of its own.
+// This file also starts itself as the raw program, in a separate process.
 if (process.env['RAW_SETTING'] === undefined) await bench();
 else
   (await import('./raw.js')).startRaw(
@@ -49,10 +49,10 @@ async function bench(): Promise<void> {
   try {
     if (isWanted('enumeration')) rows.push(...(await enumerationRows()));
     if (isWanted('files')) rows.push(...(await fileRows()));
-    if (needsBook) {
-      console.error(`book of ${CONTRACTS} contracts`);
-      const { folder, book } = await bookFolder(CONTRACTS);
-      await onSqlite(folder, book, rows, undo);
+    if (needsDataset) {
+      console.error(`data set of ${CONTRACTS} contracts`);
+      const { folder, dataset } = await datasetFolder(CONTRACTS);
+      await onSqlite(folder, dataset, rows, undo);
     }
     if (isWanted('postgres')) await onPostgres(rows, undo);
   } catch (error) {
@@ -66,8 +66,13 @@ async function bench(): Promise<void> {
   await report(rows);
 }
 
-async function onSqlite(folder: string, book: Book, rows: Row[], undo: (() => Promise<unknown>)[]): Promise<void> {
-  const tenant = book.bench;
+async function onSqlite(
+  folder: string,
+  dataset: Dataset,
+  rows: Row[],
+  undo: (() => Promise<unknown>)[],
+): Promise<void> {
+  const tenant = dataset.bench;
   const today = todayOf(tenant);
   const [ours, theirs] = [await copyOf(folder, 'ours'), await copyOf(folder, 'raw')];
   undo.push(
@@ -88,13 +93,13 @@ async function onSqlite(folder: string, book: Book, rows: Row[], undo: (() => Pr
     rows,
     '',
   );
-  if (isWanted('import')) rows.push(...(await importRows(sides, subject, ''))); // last: afterwards the two sides have other books
+  if (isWanted('import')) rows.push(...(await importRows(sides, subject, ''))); // last, because it changes the data of both sides
 }
 
 async function onPostgres(rows: Row[], undo: (() => Promise<unknown>)[]): Promise<void> {
   const missing = await whyNoPostgres();
   if (missing !== undefined) return console.error(`PostgreSQL is left out: ${missing}`);
-  console.error(`book of ${POSTGRES_CONTRACTS} contracts on PostgreSQL`);
+  console.error(`data set of ${POSTGRES_CONTRACTS} contracts on PostgreSQL`);
   const database = await createDatabase({ durable: true });
   const dataDir = await mkdtemp(join(CACHE, 'postgres-'));
   undo.push(database.drop, () => rm(dataDir, { recursive: true, force: true }));
@@ -163,13 +168,13 @@ async function report(rows: readonly Row[]): Promise<void> {
   await writeFile(
     file,
     JSON.stringify(
-      { at: new Date().toISOString(), machine, contracts: needsBook ? CONTRACTS : 0, seconds: SECONDS, rows },
+      { at: new Date().toISOString(), machine, contracts: needsDataset ? CONTRACTS : 0, seconds: SECONDS, rows },
       undefined,
       2,
     ),
   );
   console.log(
-    `${table(rows)}\n\n${needsBook ? `${CONTRACTS} contracts, ` : ''}${machine.cores} cores, Node ${machine.node}; as JSON in ${file}`,
+    `${table(rows)}\n\n${needsDataset ? `${CONTRACTS} contracts, ` : ''}${machine.cores} cores, Node ${machine.node}; as JSON in ${file}`,
   );
 }
 

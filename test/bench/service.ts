@@ -13,7 +13,7 @@ export function startService(dataDir: string, env: Readonly<Record<string, strin
 
 export const PASSWORD = 'a load needs no secrets 42';
 
-/** The members that the bench signs in as: `bench` has the book, `bench-small` a fortieth of it. */
+/** The members that the benchmark signs in as: `bench` has the complete data set, `bench-small` a fortieth of it. */
 export type Slug = 'bench' | 'bench-small';
 export const credentials = (slug: Slug) => ({ tenantSlug: slug, email: `${slug}@example.com`, password: PASSWORD });
 

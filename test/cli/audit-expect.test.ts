@@ -38,7 +38,7 @@ const faultsOf = ({ stdout }: Outcome) =>
   );
 
 for (const kind of ['sqlite', 'postgres'] as const) {
-  describe(`heads of the audit that are kept elsewhere, on ${kind}`, () => {
+  describe(`audit heads kept elsewhere, on ${kind}`, () => {
     if (kind === 'postgres') needsPostgres();
     const install = installations();
     const drops: (() => Promise<void>)[] = [];
@@ -55,7 +55,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       return path;
     };
 
-    beforeEach('an organisation with events on both planes, all of them chained', async () => {
+    beforeEach('create an organisation with chained events on both planes', async () => {
       installation = await install();
       env = { DATA_DIR: installation.dataDir };
       if (kind === 'postgres') {
@@ -113,8 +113,8 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       key: which === 'platform' ? 'chain' : 'tenant_id',
     });
     /**
-     * Cuts off what came after the head was copied, and puts the copy back: seal and all, as whoever has the database
-     * can.
+     * Deletes the events after the copied head, and restores the copy with its seal, as an attacker with access to the
+     * database could.
      */
     const cutTail = async (which: 'platform' | 'tenant') => {
       const { table, key } = headRow(which);
@@ -138,7 +138,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       return kept;
     };
 
-    it('are printed of every chain, and nothing is wrong with what they were taken from', async () => {
+    it('are printed for every chain, and match the unchanged database', async () => {
       const heads = await cli('head', '--json');
       expect(heads.code, heads.stderr).to.equal(0);
       const reported = (JSON.parse(heads.stdout) as { heads: Head[] }).heads;
@@ -162,7 +162,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       ['platform', 'platform', 3, 5],
       ['tenant', 'data', 3, 5],
     ] as const) {
-      it(`find a tail of the ${source} chain that was cut off, with the database's own head put back`, async () => {
+      it(`detect a truncated ${source} chain, even if the head in the database was restored`, async () => {
         const kept = await cutTail(which);
         const alone = await cli('verify', '--json');
         expect([alone.code, faultsOf(alone)], 'the database alone tells nothing of it').to.deep.equal([0, []]);
@@ -177,7 +177,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       });
     }
 
-    it('find a history that was written anew, chained and sealed again', async () => {
+    it('detect a rewritten history, even if it was chained and sealed again', async () => {
       const kept = (await cli('head', '--json')).stdout;
       await database('platform', async (tx) => {
         await tx.run("UPDATE audit_log SET ip = '10.9.8.7' WHERE tenant_id = ? AND position = 2", [tenantId]);
@@ -191,7 +191,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       ]);
     });
 
-    it('find a removed event at the position of the head, and check the rest of the chain', async () => {
+    it('detect a deleted event at the position of the head, and check the rest of the chain', async () => {
       const kept = (await cli('head', '--json')).stdout;
       await goOn();
       await database('tenant', (tx) =>
@@ -203,7 +203,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       ]);
     });
 
-    it('find a chain that is not there any more', async () => {
+    it('detect a deleted chain', async () => {
       const { heads } = JSON.parse((await cli('head', '--json')).stdout) as { heads: Head[] };
       const gone = '01890000-0000-7000-8000-0000000000ff';
       const compared = await cli(
@@ -215,7 +215,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect([compared.code, faultsOf(compared)]).to.deep.equal([1, [['platform', gone, 'lost', 7, 7]]]);
     });
 
-    it('are in the log once a day, whichever process asks, in lines that serve as well', async () => {
+    it('are in the log once a day, from one process, in lines that can be used as well', async () => {
       const clock = fakeClock();
       const lines: string[] = [];
       const server = async () => {
@@ -264,7 +264,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       ]);
     });
 
-    it('of other chains, or of none of their events, are no proof: each chain without one is named, and without any the command fails', async () => {
+    it('of other chains, or without events, are no proof: each chain without a head is named, and the command fails if there is none', async () => {
       const { heads } = JSON.parse((await cli('head', '--json')).stdout) as { heads: Head[] };
       const [nobodys, acme] = [heads[0], heads[1]];
       const some = await cli('verify', '--expect', file(JSON.stringify({ heads: [acme] })));
@@ -287,7 +287,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       }
     });
 
-    it('are not taken from a file that holds none, or half of one', async () => {
+    it('are refused if the file has none, or an incomplete one', async () => {
       const hash = 'a'.repeat(64);
       for (const text of [
         '',

@@ -78,7 +78,7 @@ describe('duebook audit', () => {
     };
   };
 
-  it('verifies what was chained, on both planes', async () => {
+  it('verifies chained events on both planes', async () => {
     const { inProcess } = await acme();
     const outcome = await inProcess(['audit', 'verify', '--json']);
     expect(outcome.code, outcome.stderr).to.equal(0);
@@ -96,7 +96,7 @@ describe('duebook audit', () => {
     );
   });
 
-  it('names an event that was changed, and ends with 1', async () => {
+  it('names a changed event, and exits with 1', async () => {
     const { inProcess, platform } = await acme();
     const id = await platform((database) =>
       database.write({ tenantId: null }, async (tx) => {
@@ -120,7 +120,7 @@ describe('duebook audit', () => {
       .and.to.contain(`event ${id} at position 2 was changed after it was chained`);
   });
 
-  it('finds a removed event and a tail that was cut off, in contract data too', async () => {
+  it('detects a deleted event and a truncated chain, in contract data too', async () => {
     const { inProcess, tenant } = await acme();
     await tenant((database, tenantId) =>
       database.write({ tenantId }, (tx) => tx.run('DELETE FROM audit_log WHERE position = 2 OR position = 4')),
@@ -132,7 +132,7 @@ describe('duebook audit', () => {
     ]);
   });
 
-  it("finds that an organisation's whole audit was taken away", async () => {
+  it("detects that an organisation's whole audit was deleted", async () => {
     const { inProcess, platform } = await acme();
     await platform((database) =>
       database.write({ tenantId: null }, async (tx) => {
@@ -147,7 +147,7 @@ describe('duebook audit', () => {
     ).to.deep.equal([['acme', 'cut']]);
   });
 
-  it('counts what waits, and does not take it for a fault', async () => {
+  it('counts events that are not chained yet, and does not report them as errors', async () => {
     const { inProcess } = await acme();
     await inProcess(['tenants', 'suspend', 'acme']);
     const outcome = await inProcess(['audit', 'verify', '--json']);
@@ -155,7 +155,7 @@ describe('duebook audit', () => {
     expect(verified(outcome).chains.map(({ waiting }) => waiting)).to.deep.equal([0, 1, 0]);
   });
 
-  it('exports events as JSON lines from which the hashes can be computed again', async () => {
+  it('exports events as JSON lines from which the hashes can be recomputed', async () => {
     const { inProcess } = await acme();
     const { stdout, stderr } = await inProcess(['audit', 'export', '--tenant', 'acme', '--source', 'data']);
     const events = stdout
@@ -191,7 +191,7 @@ describe('duebook audit', () => {
     expect(reported).to.have.length(6);
   });
 
-  it('refuses what cannot be understood or is not there', async () => {
+  it('refuses invalid arguments and unknown organisations', async () => {
     const { inProcess } = await acme();
     expect((await inProcess(['audit', 'export', '--from', 'yesterday'])).stderr).to.match(/--from must be a day/);
     expect((await inProcess(['audit', 'export', '--from', '2026-02-30'])).code).to.equal(2);

@@ -33,7 +33,7 @@ const acme = [
 describe('duebook bootstrap', () => {
   const install = installations();
 
-  it('makes organisation and owner with a password that is shown once, and changes nothing when it runs again', async () => {
+  it('creates organisation and owner with a password that is shown once, and changes nothing when it runs again', async () => {
     const { inProcess } = await install();
     const first = await inProcess([...acme, '--json']);
     const made = answerOf(first);
@@ -52,7 +52,7 @@ describe('duebook bootstrap', () => {
     expect((await inProcess(acme)).stdout).to.match(/nothing was changed/);
   });
 
-  it('takes the password from standard input, as a process, and never shows it', async () => {
+  it('reads the password from standard input, as a process, and never shows it', async () => {
     const { cli } = await install();
     const password = 'correct horse 电池 staple';
     const { code, stdout, stderr } = await cli([...acme, '--json'], { input: `${password}\n` });
@@ -61,7 +61,7 @@ describe('duebook bootstrap', () => {
     expect(code).to.equal(0);
   });
 
-  it('takes the password from a file as standard input, and makes one where that is /dev/null', async () => {
+  it('reads the password from a file as standard input, and generates one if that is /dev/null', async () => {
     const { folder, dataDir } = await install();
     const file = join(folder, 'password');
     writeFileSync(file, 'correct horse 电池 staple\n');
@@ -95,7 +95,7 @@ describe('duebook bootstrap', () => {
     ).to.have.property('password');
   });
 
-  it('gives an enterprise plan by default, and an owner who can sign in', async () => {
+  it('creates an enterprise plan by default, and an owner who can sign in', async () => {
     const { cli, dataDir } = await install();
     await cli([...acme], { input: 'a good long password' });
     const server = await startProcess([program('server/main.ts')], {
@@ -129,12 +129,12 @@ describe('duebook bootstrap', () => {
     expect(code).to.equal(0);
   });
 
-  it('generates one at a terminal where nothing is typed', async () => {
+  it('generates one at a terminal if nothing is entered', async () => {
     const { inProcess } = await install();
     expect((await inProcess(acme, { answers: [''] })).stdout).to.match(/Password: \S{20,}\nIt is not shown again/);
   });
 
-  it('refuses a password that is too short, and makes nothing', async () => {
+  it('refuses a password that is too short, and creates nothing', async () => {
     const { inProcess } = await install();
     const short = await inProcess([...acme, '--json'], { input: 'short' });
     expect(errorOf(short)).to.include({ code: 'PASSWORD_LENGTH' });
@@ -142,7 +142,7 @@ describe('duebook bootstrap', () => {
     expect(answerOf(await inProcess([...acme, '--json'])).created).to.equal(true);
   });
 
-  it('refuses a password that is common or known from breaches, unless the rules are off', async () => {
+  it('refuses a common or breached password, unless the rules are off', async () => {
     const { inProcess } = await install();
     for (const input of ['password123', '277rte87hryloitru']) {
       const weak = await inProcess([...acme, '--json'], { input });
@@ -187,14 +187,14 @@ describe('duebook bootstrap', () => {
     expect(other.code).to.equal(1);
   });
 
-  it('takes no password among its arguments, where every user of the machine could read it', async () => {
+  it('accepts no password as an argument, because every user of the machine could read it', async () => {
     const { inProcess } = await install();
     const { code, stderr } = await inProcess([...acme, '--password', 'a good long password']);
     expect(stderr).to.match(/unknown option '--password'/);
     expect(code).to.equal(2);
   });
 
-  it('reads a .env beside it, as the server does', async () => {
+  it('reads .env in the current folder, like the server', async () => {
     const { cli, folder } = await install();
     writeFileSync(`${folder}/.env`, 'PRODUCT_NAME=From the file\n');
     const { stdout } = await cli(['config', '--json']);

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { program } from '../support/programs.js';
 
-describe('a reader that stops before the end', () => {
-  it('is no failure of the command that it reads from', async () => {
+describe('a reader that closes the pipe early', () => {
+  it('does not make the command fail', async () => {
     const command = spawn(process.execPath, [program('cli/main.ts'), 'keys', '--help'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });

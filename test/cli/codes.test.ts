@@ -16,7 +16,7 @@ const issued = ({ stdout }: Outcome) =>
 describe('duebook codes', () => {
   const install = installations();
 
-  it('issues codes and shows them this once', async () => {
+  it('issues codes and shows them once', async () => {
     const { inProcess } = await install();
     await inProcess(['migrate']);
     const clock = fakeClock('2026-03-01T00:00:00.000Z');
@@ -49,7 +49,7 @@ describe('duebook codes', () => {
     ]);
   });
 
-  it('prints bare codes for people, one a line, and what they are beside them', async () => {
+  it('prints codes one per line on standard output, and the description on standard error', async () => {
     const { inProcess } = await install();
     await inProcess(['migrate']);
     const { stdout, stderr } = await inProcess(['codes', 'issue', '--plan', 'pro', '--count', '2']);
@@ -57,7 +57,7 @@ describe('duebook codes', () => {
     expect(stderr).to.match(/plan pro, valid until .*not shown again/);
   });
 
-  it('revokes a code once, at a terminal only when asked to', async () => {
+  it('revokes a code once, at a terminal after confirmation', async () => {
     const { inProcess } = await install();
     await inProcess(['migrate']);
     const [first, second] = issued(await inProcess(['codes', 'issue', '--plan', 'pro', '--count', '2', '--json']));
@@ -77,7 +77,7 @@ describe('duebook codes', () => {
     expect(again.code).to.equal(1);
   });
 
-  it('answers for an id that is none like for one that is not there', async () => {
+  it('treats an invalid id like an unknown one', async () => {
     const { inProcess } = await install();
     await inProcess(['migrate']);
     for (const id of ['nothing', '01985f6e-7c3a-7b44-9c1d-2f6b8d0e4a11']) {
@@ -88,7 +88,7 @@ describe('duebook codes', () => {
     expect(isId('nothing')).to.equal(false);
   });
 
-  it('does not migrate in passing, and says what to run', async () => {
+  it('does not migrate implicitly, and says what to run', async () => {
     const { inProcess } = await install();
     const { code, stderr } = await inProcess(['codes', 'list', '--json']);
     expect((JSON.parse(stderr) as { error: { code: string; message: string } }).error).to.deep.include({

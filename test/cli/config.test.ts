@@ -14,7 +14,7 @@ const rowsOf = ({ stdout }: Outcome): Row[] => (JSON.parse(stdout) as { settings
 describe('duebook config', () => {
   const install = installations();
 
-  it('shows every setting of the server with its value and where that comes from, and makes nothing', async () => {
+  it('shows every setting of the server with its value and source, and creates nothing', async () => {
     const { inProcess, folder, dataDir } = await install();
     writeFileSync(join(folder, 'token'), 'planted-metrics-token\n');
     const env = {
@@ -40,7 +40,7 @@ describe('duebook config', () => {
     expect(existsSync(dataDir)).to.equal(false);
   });
 
-  it('says that keys were generated once they have been', async () => {
+  it('reports generated keys once they exist', async () => {
     const { inProcess } = await install();
     const keys = async () => rowsOf(await inProcess(['config', '--json'])).find(({ name }) => name === 'SECRET_KEYS');
     expect(await keys()).to.include({ value: null });
@@ -48,7 +48,7 @@ describe('duebook config', () => {
     expect(await keys()).to.include({ value: '••••', source: 'generated' });
   });
 
-  it("warns of a name with the product's prefix that nothing reads", async () => {
+  it("warns about an unknown name with the product's prefix", async () => {
     const { inProcess } = await install();
     const { code, stdout, stderr } = await inProcess(['config'], { env: { DUEBOOK_PORT: '9090' } });
     expect(stderr).to.equal('Warning: DUEBOOK_PORT is not a setting; use PORT\n');

@@ -36,7 +36,7 @@ describe('the demo data', () => {
     expect(new Set(book.map(({ stage }) => stage))).to.deep.equal(new Set(WORKFLOW_STAGES));
   });
 
-  it('has every sort of payment: settled, in parts, corrected, too much, too little, overdue, due soon; and invoices', () => {
+  it('has every kind of payment: settled, partial, corrected, overpaid, underpaid, overdue, due soon; and invoices', () => {
     expect(lines.filter((line) => isOverdue(line, today)).length).to.be.within(60, 200);
     expect(lines.filter((line) => received(line) > 0 && received(line) < line.input.amount).length).to.be.above(15);
     expect(lines.filter((line) => received(line) > line.input.amount).length).to.be.above(15);
@@ -56,7 +56,7 @@ describe('the demo data', () => {
     expect(lines.filter(({ input, invoices }) => !input.invoiceNo && invoices.length === 0).length).to.be.above(500);
   });
 
-  it('has invoice records in every state: drafts, issued, void, and red letters, the last two with the right one beside them', () => {
+  it('has invoice records in every state: drafts, issued, void, and red letters, the last two with their replacements', () => {
     const invoices = lines.flatMap((line) => line.invoices);
     expect(invoices.filter(({ input }) => input.status === 'issued').length).to.be.above(100);
     expect(invoices.filter(({ input }) => input.status === 'draft').length).to.be.above(5);
@@ -68,14 +68,14 @@ describe('the demo data', () => {
           1,
         );
     }
-    // A record would be made of what stands on the line, and then there were two.
+    // An invoice number on the line would create a second record.
     expect(lines.filter(({ input, invoices: records }) => input.invoiceNo && records.length > 0)).to.deep.equal([]);
   });
 
-  it('has tasks in every state, each seen to by somebody, and some that are late', () => {
+  it('has tasks in every state, each assigned to somebody, and some that are late', () => {
     const tasks = book.flatMap((contract) => contract.tasks);
     const states = new Set(tasks.map((task) => task.states.at(-1)));
-    // What is overdue the daily step says.
+    // The daily job marks overdue tasks.
     expect(states).to.deep.equal(new Set(TASK_STATUSES.filter((status) => status !== 'overdue')));
     expect(
       tasks.filter(
@@ -86,7 +86,7 @@ describe('the demo data', () => {
     for (const { tasks: own } of book) expect(new Set(own.map(({ input }) => input.code)).size).to.equal(own.length);
   });
 
-  it('has contracts that went through the stages by several members, none of whom approves their own; a refused move and a lock', () => {
+  it('has contracts moved through the stages by several members, none of whom approves their own; a refused transition and a lock', () => {
     const travelled = book.filter(({ input, acts }) => input.workflowStage === 'draft' && acts.length >= 3);
     expect(travelled.length).to.be.above(30);
     for (const { acts, owner } of travelled) {
@@ -104,7 +104,7 @@ describe('the demo data', () => {
     expect(acts.some((act) => act.does === 'move' && act.transition === 'return_to_draft')).to.equal(true);
   });
 
-  it('has turnkey contracts that go a way of their own, some of them before the board, to the warranty or its end', () => {
+  it('has turnkey contracts with a custom lifecycle, some with board approval, up to the warranty or its end', () => {
     const turnkey = book.filter(({ input }) => input.typeCode === 'turnkey');
     expect(turnkey.length).to.be.within(20, 60);
     expect(new Set(turnkey.map(({ stageCode }) => stageCode))).to.include.keys(
@@ -116,7 +116,7 @@ describe('the demo data', () => {
       'archived',
     );
     expect(turnkey.every(({ custom }) => custom['orderNo'] !== null)).to.equal(true);
-    // What it hands over has no open task, whatever the day.
+    // Contracts handed over have no open task, whatever the date.
     for (const day of [today, '2026-05-31', '2028-02-29']) {
       for (const { finish, tasks } of demoBook(day))
         if (finish.some((act) => act.does === 'move' && act.transition === 'hand_over'))
@@ -126,7 +126,7 @@ describe('the demo data', () => {
     }
   });
 
-  it('has a contract with overdue tasks, whatever the day', () => {
+  it('has a contract with overdue tasks, whatever the date', () => {
     for (const day of [today, '2026-01-01', '2026-05-31', '2028-02-29', '2028-03-01']) {
       const lapsed = demoBook(day).filter(
         ({ tasks }) =>
@@ -159,9 +159,9 @@ describe('the demo data', () => {
     expect(book.filter(({ custom }) => custom.framework).length).to.be.within(20, 150);
   });
 
-  it('has drafts to import, and two papers to read, of which one does not add up', () => {
+  it('has drafts to import, and two documents to extract, one of them with inconsistent amounts', () => {
     expect(book.filter(isImported).length).to.be.within(3, 20);
-    // A file has no receipts, invoices or acts in it.
+    // A file has no receipts, invoices or transitions.
     expect(
       book.filter(
         (contract) =>
@@ -185,7 +185,7 @@ describe('the demo data', () => {
         );
   });
 
-  it('has receipts in each month, never less than refunds, whatever the day', () => {
+  it('has receipts in each month, never less than refunds, whatever the date', () => {
     for (const day of [today, '2026-01-01', '2026-01-02', '2026-05-31', '2028-02-29', '2028-03-01']) {
       const months = new Map<string, number>();
       for (const { input, lines: plan } of demoBook(day))
@@ -216,7 +216,7 @@ describe('the demo data', () => {
     expect(daysBetween(days[0] ?? '', days.at(-1) ?? '')).to.be.within(1_000, 1_130);
   });
 
-  it('adds up: the lines of a contract make its total, and what a total differs from quantity and price is a discount', () => {
+  it('adds up: the lines of a contract sum up to its total, and differences to quantity × price are discounts', () => {
     for (const { input, lines: plan } of book) {
       expect(
         plan.reduce((sum, line) => sum + line.input.amount, 0),
@@ -230,7 +230,7 @@ describe('the demo data', () => {
     }
   });
 
-  it('repeats no contract number, no archive code, no period of a contract, no invoice number', () => {
+  it('has unique contract numbers, archive codes, periods per contract, and invoice numbers', () => {
     const unique = (values: readonly unknown[]) => expect(new Set(values).size).to.equal(values.length);
     unique(book.map(({ input }) => input.contractNo));
     unique(book.map(({ input }) => input.archiveCode));
@@ -255,14 +255,14 @@ describe('the demo data', () => {
     }
   });
 
-  it('gives each receipt of a line another total, by which an interrupted run finds its place', () => {
+  it('has a different total for each receipt of a line, by which an interrupted run finds where to continue', () => {
     for (const { input, later } of lines) {
       const totals = [input, ...later].map(({ receivedAmount }) => receivedAmount ?? 0);
       expect(new Set(totals).size).to.equal(totals.length);
     }
   });
 
-  it('is the same whatever the day, but for its dates', () => {
+  it('is the same on all days, except for its dates', () => {
     const shape = (day: string) =>
       demoBook(day).map(({ input, lines: plan, owner, stage, stageCode, acts, finish, tasks, custom, notes }) => [
         input.contractNo,
@@ -287,7 +287,7 @@ describe('the demo data', () => {
         notes,
       ]);
     const expected = JSON.stringify(shape(today));
-    // Month ends and leap days are where steps of months could slip across today.
+    // At month ends and leap days, adding months could cross the current day.
     for (const day of [
       '2026-01-01',
       '2026-01-31',

@@ -6,7 +6,7 @@ import { all, type Book, got } from '../support/demo-features/ask.js';
 import { CONTRACT_FEATURES } from '../support/demo-features/contracts.js';
 import { MONEY_AND_CONFIGURATION_FEATURES } from '../support/demo-features/money-and-configuration.js';
 
-/** How many contracts are read at a time. */
+/** The number of contracts read at a time. */
 const AT_ONCE = 20;
 
 describe('the demo', function () {

@@ -75,7 +75,7 @@ function bookIn(dataDir: string) {
   }
 }
 
-/** Months that a cash flow would show as less than nothing. */
+/** Months with a negative cash flow. */
 function negativeMonthsIn(dataDir: string) {
   const file = new Sqlite(join(dataDir, 'tenant.db'), { readonly: true });
   try {
@@ -104,20 +104,20 @@ function peopleIn(dataDir: string) {
 }
 
 describe('duebook demo', function () {
-  // Some of these enter 300 contracts, the first of them twice.
+  // Some tests create 300 contracts, the first one twice.
   this.timeout(180_000);
   const install = installations();
   const installOnce = installations(after);
-  /** The demo of today, for tests that only look at it: they leave it as it is. */
+  /** The demo of the current day, for tests that only read it. */
   let today: Installation;
   let answered: Outcome;
-  before('make the demo of today', async () => {
+  before('create the demo of the current day', async () => {
     today = await installOnce();
     answered = await today.inProcess(['demo', '--no-serve', '--json']);
   });
   const clock = fakeClock('2026-03-15T08:00:00.000Z');
 
-  it('creates the same data in every installation, with all its members, and finds it the next time', async () => {
+  it('creates the same data in every installation, with all its members, and reuses it the next time', async () => {
     const [one, other] = [await install(), await install()];
     const first = await one.inProcess(['demo', '--no-serve', '--json'], { clock });
     expect(first.stderr).to.equal('');
@@ -156,7 +156,7 @@ describe('duebook demo', function () {
     expect(bookIn(one.dataDir)).to.deep.equal(book);
   });
 
-  it('makes a password of its own, keeps it for its owner only, and says it each time', async () => {
+  it('generates a password, stores it readable by the owner only, and prints it each time', async () => {
     const { signIn } = made(answered);
     const path = join(today.dataDir, 'demo-password');
     expect(readFileSync(path, 'utf8').trim()).to.equal(signIn.password);
@@ -165,10 +165,10 @@ describe('duebook demo', function () {
   });
 
   it('continues where it was killed, and ends with the same data', async () => {
-    // Its process lives on the real day, as the demo of today does.
+    // The process uses the real date, like the demo of the current day.
     const killed = await install();
-    // Among what is configured before there are contracts: the moves of the demo's own lifecycle come after those of
-    // the shipped one.
+    // During the configuration before the contracts: the transitions of the demo's lifecycle follow those of the
+    // shipped one.
     const early = killed.start(['demo', '--no-serve']);
     await untilThere('lifecycle_transitions', { count: 16, dataDir: killed.dataDir, running: early });
     early.kill('SIGKILL');
@@ -181,7 +181,7 @@ describe('duebook demo', function () {
       expect(bookIn(killed.dataDir).contracts.length).to.be.within(contracts, 299);
       expect(peopleIn(killed.dataDir).plan).to.equal('free');
     }
-    // Among what stands around the contracts, or at its end: that takes a moment only.
+    // During or after the records around the contracts, which takes only a moment.
     for (const [table, count] of [
       ['import_batches', 1],
       ['saved_views', 2],
@@ -204,7 +204,7 @@ describe('duebook demo', function () {
     const printed = await running.printed('Press Ctrl-C to stop.');
     const lines = printed.split('\n').filter((line) => line.trimStart().startsWith('curl '));
     expect(lines).to.have.length(3);
-    // Whoever looks for the lines must not find them in the prose.
+    // The text around the lines must not match.
     expect(printed.match(/curl /g)).to.have.length(3);
     const empty = join(folder, 'empty');
     mkdirSync(empty);
@@ -227,7 +227,7 @@ describe('duebook demo', function () {
     expect(await running.ended).to.deep.include({ code: 0 });
   });
 
-  it('is not for production', async () => {
+  it('is refused in production', async () => {
     const { inProcess, dataDir } = await install();
     const env = {
       NODE_ENV: 'production',
@@ -243,7 +243,7 @@ describe('duebook demo', function () {
     expect(code).to.equal(1);
   });
 
-  it('leaves alone an organisation "demo" that somebody else made', async () => {
+  it('does not change an organisation "demo" that it did not create', async () => {
     const { inProcess, dataDir } = await install();
     await inProcess([
       'bootstrap',
@@ -264,7 +264,7 @@ describe('duebook demo', function () {
     expect(code).to.equal(1);
   });
 
-  it('says which port is in use', async () => {
+  it('reports a port in use', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     try {
@@ -283,7 +283,7 @@ describe('duebook demo', function () {
   });
 });
 
-/** Watches from outside until so many rows are there, as long as there is something to watch. */
+/** Polls the database until it has this many rows, while the process is running. */
 async function untilThere(
   table: string,
   { count, dataDir, running }: { count: number; dataDir: string; running: Running },

@@ -9,7 +9,7 @@ interface Check {
   readonly fix: string | null;
 }
 
-describe('duebook doctor, of the scanner', () => {
+describe('duebook doctor: the scanner', () => {
   needsClamd();
   const install = installations();
   const scannerCheck = async ({ inProcess }: Installation, env: Record<string, string>): Promise<Check | undefined> => {
@@ -17,13 +17,13 @@ describe('duebook doctor, of the scanner', () => {
     return (JSON.parse(stdout) as { checks: Check[] }).checks.find(({ name }) => name === 'scanner');
   };
 
-  it('tries the clamd that it is set to, and says what is not as it must be', async () => {
+  it('tests the configured clamd, and reports wrong settings', async () => {
     const installation = await install();
     const clamd = await startClamd();
     const lax = await startClamd({ settings: { AlertExceedsMax: 'no' }, listen: 'unix' });
     try {
       const well = await scannerCheck(installation, { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url });
-      // It knows one signature, and none that comes from freshclam.
+      // It has one signature, and none from freshclam.
       expect(well).to.include({ status: 'warn', fix: 'run freshclam to download them' });
       expect(well?.detail).to.contain(clamd.url).and.to.contain('finds EICAR');
       const ill = await scannerCheck(installation, { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: lax.url });
@@ -39,7 +39,7 @@ describe('duebook doctor, of the scanner', () => {
     expect(gone?.fix).to.contain('CLAMAV_URL');
   });
 
-  it('says when there is none', async () => {
+  it('reports that there is none', async () => {
     expect(await scannerCheck(await install(), {})).to.include({ status: 'ok', fix: null });
   });
 });

@@ -28,10 +28,7 @@ const bootstrap = [
   'Ann Lee',
 ];
 
-/**
- * The checks that are not ok, after something was broken; but for the mail that none of these installations sends,
- * which has tests of its own.
- */
+/** The checks that are not ok after something was broken, except the warning about mail, which has separate tests. */
 async function troubles(
   { inProcess }: Installation,
   env: Record<string, string> = {},
@@ -49,7 +46,7 @@ const named = (found: Check[]) => found.map(({ name, status }) => `${name} ${sta
 describe('duebook doctor', () => {
   const install = installations();
 
-  it('finds nothing wrong with an installation that is well, and says so line by line', async () => {
+  it('finds nothing wrong with a healthy installation, and prints a line for each check', async () => {
     const { inProcess } = await install();
     await inProcess(bootstrap);
     const json = await inProcess(['doctor', '--json']);
@@ -71,7 +68,7 @@ describe('duebook doctor', () => {
     expect(text.code).to.equal(0);
   });
 
-  it('makes nothing in an installation that is yet to be', async () => {
+  it('creates nothing before the first start', async () => {
     const installation = await install();
     const { code, found } = await troubles(installation);
     expect(named(found)).to.deep.equal(['platform_database warn', 'tenant_database warn']);
@@ -80,7 +77,7 @@ describe('duebook doctor', () => {
     expect(code).to.equal(0);
   });
 
-  it('names a data folder that cannot be one', async () => {
+  it('names an invalid data folder', async () => {
     const installation = await install();
     writeFileSync(join(installation.folder, 'file'), '');
     const { code, found } = await troubles(installation, { DATA_DIR: join(installation.folder, 'file', 'data') });
@@ -89,7 +86,7 @@ describe('duebook doctor', () => {
     expect(code).to.equal(1);
   });
 
-  it('names an object store that cannot be used, without its secret, and leaves nothing in one that can', async () => {
+  it('names an unusable object store, without its secret, and leaves nothing in a usable one', async () => {
     const installation = await install();
     await installation.inProcess(bootstrap);
     const files = join(installation.dataDir, 'files');
@@ -112,7 +109,7 @@ describe('duebook doctor', () => {
     expect(bucket.stdout + bucket.stderr).not.to.contain('planted-secret');
   });
 
-  it('names a folder for files that cannot be made', async () => {
+  it('names a folder for files that cannot be created', async () => {
     const installation = await install();
     await installation.inProcess(bootstrap);
     writeFileSync(join(installation.folder, 'file'), '');
@@ -124,7 +121,7 @@ describe('duebook doctor', () => {
     expect(found[0]?.fix).to.contain('OBJECT_STORE_URL');
   });
 
-  it('takes a bucket that the first start makes for no fault, and makes none', async function () {
+  it('does not report a bucket that the first start creates, and does not create it', async function () {
     const minio = await sharedMinio().catch((error: unknown) =>
       skip(this, error instanceof Error ? error.message : String(error)),
     );
@@ -145,7 +142,7 @@ describe('duebook doctor', () => {
     expect(refused.found[0]?.fix).to.match(/^correct the secret key in OBJECT_STORE_URL/);
   });
 
-  it('names a database that does not answer, without its password', async () => {
+  it('names a database that does not respond, without its password', async () => {
     const installation = await install();
     await installation.inProcess(bootstrap);
     const outcome = await installation.inProcess(['doctor', '--json'], {
@@ -159,7 +156,7 @@ describe('duebook doctor', () => {
     expect(outcome.code).to.equal(1);
   });
 
-  it('names a file that is no database', async () => {
+  it('names a file that is not a database', async () => {
     const installation = await install();
     await installation.inProcess(bootstrap);
     rmSync(join(installation.dataDir, 'tenant.db-wal'), { force: true });
@@ -170,7 +167,7 @@ describe('duebook doctor', () => {
     expect(named((await troubles(installation)).found)).to.deep.equal(['tenant_database fail']);
   });
 
-  it('names migrations that wait and a database that is too new', async () => {
+  it('names pending migrations and a database that is too new', async () => {
     const installation = await install();
     await installation.inProcess(bootstrap);
     const change = (sql: string) => {
@@ -229,7 +226,7 @@ describe('duebook doctor', () => {
   describe('of a PostgreSQL on another machine', () => {
     needsPostgres();
 
-    it('warns where it is spoken to without TLS', async () => {
+    it('warns if the connection has no TLS', async () => {
       const installation = await install();
       const { url, drop } = await createDatabase();
       try {
@@ -264,7 +261,7 @@ describe('duebook doctor', () => {
       undo.push(server.stop);
       return server;
     };
-    /** What it says about mail, as JSON and as the last line of its text. */
+    /** The result about mail, from the JSON and from the last line of the text. */
     const mailOf = async (smtpUrl?: string): Promise<Check & { line: string; everything: string }> => {
       const { inProcess } = await install();
       const env: Record<string, string> =
@@ -290,7 +287,7 @@ describe('duebook doctor', () => {
       );
     });
 
-    it('is content with a server that answers, and sends nothing', async () => {
+    it('accepts a server that responds, and sends nothing', async () => {
       const server = await mailServer();
       const { status, fix, line } = await mailOf(server.url);
       expect([status, fix]).to.deep.equal(['ok', null]);
@@ -298,14 +295,14 @@ describe('duebook doctor', () => {
       expect(server.mails).to.deep.equal([]);
     });
 
-    it('is content with a server that takes user and password, and shows neither', async () => {
+    it('accepts a server that accepts user and password, and shows neither', async () => {
       const { detail, status, everything } = await mailOf((await mailServer({ account })).url);
       expect(status, detail).to.equal('ok');
       expect(detail).to.match(/^127\.0\.0\.1:\d+ answers and does not refuse user and password$/);
       expect(everything).not.to.contain(account.password);
     });
 
-    it('names a password that the server does not take', async () => {
+    it('names a password that the server refuses', async () => {
       const { status, detail, fix, everything } = await mailOf(
         (await mailServer({ account })).url.replace(account.password, 'other-password'),
       );
@@ -321,7 +318,7 @@ describe('duebook doctor', () => {
       expect(fix).to.contain('TLS').and.contain('SMTP_URL');
     });
 
-    it("does not accept another machine's server without TLS, and warns of one that is accepted by a word in the address", async () => {
+    it("does not accept another machine's server without TLS, and warns about one that is allowed by the URL", async () => {
       const { elsewhere } = await mailServer();
       const refused = await mailOf(elsewhere);
       expect(refused.status).to.equal('fail');
@@ -333,7 +330,7 @@ describe('duebook doctor', () => {
       expect(open.everything).to.match(/warn +configuration: SMTP_URL has requireTLS=false/);
     });
 
-    it('names a server that is not there', async () => {
+    it('names an unreachable server', async () => {
       const { status, detail, fix } = await mailOf('smtp://127.0.0.1:1');
       expect([status, detail]).to.deep.equal(['fail', '127.0.0.1:1 cannot be used (ESOCKET)']);
       expect(fix).to.equal(

@@ -19,7 +19,8 @@ describe('duebook export', () => {
   const install = installations();
 
   /**
-   * An organisation on the other side of the date line, with three contracts; a line of one was due there yesterday.
+   * An organisation on the other side of the date line, with three contracts; a line of one was due yesterday in its
+   * time zone.
    */
   const acme = async (): Promise<Installation & { events(): Promise<readonly Record<string, unknown>[]> }> => {
     const installation = await install();
@@ -95,7 +96,7 @@ describe('duebook export', () => {
       );
   });
 
-  it("takes the filters of the list, on the organisation's own day, with people and companies by name", async () => {
+  it("has the filters of the list, uses the organisation's date, and accepts people and companies by name", async () => {
     const { inProcess } = await acme();
     const numbers = async (...filter: string[]) =>
       rowsOf((await inProcess(['export', '--tenant', 'acme', '--sort', 'contractNo', ...filter])).stdout).map(
@@ -108,7 +109,7 @@ describe('duebook export', () => {
     expect(await numbers('--payment', 'paid', '--due-soon')).to.deep.equal([]);
   });
 
-  it('writes a new file for the operator alone, and none when it cannot be finished', async () => {
+  it('writes a new file readable by the operator only, and none if it fails', async () => {
     const { inProcess, folder } = await acme();
     const out = join(folder, 'contracts.csv');
     expect(await inProcess(['export', '--tenant', 'acme', '--out', out])).to.deep.equal({
@@ -127,7 +128,7 @@ describe('duebook export', () => {
     expect(existsSync(missing)).to.equal(false);
   });
 
-  it('reports what is missing, and arguments that it does not understand', async () => {
+  it('reports missing and invalid arguments', async () => {
     const { inProcess } = await acme();
     for (const [args, code, said] of [
       [['--tenant', 'nowhere'], 1, 'there is no organisation nowhere'],
@@ -143,7 +144,7 @@ describe('duebook export', () => {
     }
   });
 
-  it('ends well when the reader stops before the end, and says on record that it is not complete', async () => {
+  it('succeeds when the reader stops early, and records in the audit that it is incomplete', async () => {
     const { dataDir, folder, events } = await acme();
     const { PATH = '', HOME = '' } = process.env;
     const command = spawn(process.execPath, [program('cli/main.ts'), 'export', '--tenant', 'acme'], {

@@ -11,10 +11,10 @@ const program = createProgram(
   { io: createIo(process), clock: systemClock, env: () => ({}), nodeVersion: process.versions.node, process },
   { json: false },
 );
-/** `''` for the program itself, `codes` and `codes issue`: every command that there is. */
+/** All commands: `''` for the program itself, `codes`, `codes issue` and so on. */
 const commands = ['', ...namesOf(program)];
 
-/** With those of the commands below it. */
+/** Including those of its subcommands. */
 function namesOf(command: Command): string[] {
   return command.commands.flatMap((one) => [one.name(), ...namesOf(one).map((name) => `${one.name()} ${name}`)]);
 }
@@ -25,10 +25,10 @@ describe('duebook --help', () => {
   const install = installations();
 
   for (const command of commands) {
-    it(`says how to use "${`duebook ${command}`.trim()}", as written down`, async () => {
+    it(`prints the golden text for "${`duebook ${command}`.trim()}"`, async () => {
       const { inProcess } = await install();
       const { code, stdout, stderr } = await inProcess([...command.split(' ').filter((word) => word !== ''), '--help']);
-      // UPDATE_GOLDEN=1 writes the texts anew: read the difference before you keep it.
+      // UPDATE_GOLDEN=1 regenerates the texts: review the diff before you commit it.
       const golden = new URL(fileOf(command), GOLDEN);
       if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(golden, stdout);
       expect(stdout).to.equal(readFileSync(golden, 'utf8'));
@@ -42,7 +42,7 @@ describe('duebook --help', () => {
       expect(readFileSync(new URL(fileOf(command), GOLDEN), 'utf8'), command).to.match(/\$ .*duebook/);
   });
 
-  it('has no text of a command that there is not', () => {
+  it('has no golden text of an unknown command', () => {
     expect(readdirSync(GOLDEN)).to.have.members(commands.map(fileOf));
   });
 
@@ -55,7 +55,7 @@ describe('duebook --help', () => {
   });
 });
 
-describe('a command that cannot be understood', () => {
+describe('an invalid command', () => {
   const install = installations();
   const misused: [string[], RegExp][] = [
     [[], /no command given/],
@@ -92,7 +92,7 @@ describe('a command that cannot be understood', () => {
       expect(code).to.equal(2);
     });
 
-    it(`answers in JSON alone: duebook ${args.join(' ')} --json`, async () => {
+    it(`prints only JSON: duebook ${args.join(' ')} --json`, async () => {
       const { inProcess } = await install();
       const { code, stdout, stderr } = await inProcess([...args, '--json']);
       const { error } = JSON.parse(stderr) as { error: { code: string; message: string } };
@@ -116,7 +116,7 @@ describe('a bad configuration', () => {
     ['demo'],
     ['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'Acme', '--email', 'a@acme.example', '--name', 'Ann'],
   ]) {
-    it(`ends "duebook ${args[0]}" with 78 and all faults`, async () => {
+    it(`makes "duebook ${args[0]}" exit with 78 and all errors`, async () => {
       const { inProcess } = await install();
       const { code, stdout, stderr } = await inProcess(args, { env });
       expect(stderr).to.match(/PORT must be .*\n.*PUBLIC_URL must be .*\n.*LOG_LEVEL must be /);

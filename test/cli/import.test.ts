@@ -97,7 +97,7 @@ describe('duebook import', () => {
     };
   };
 
-  it('enters a CSV in UTF-8, UTF-16 or GB18030, running contracts with their money too', async () => {
+  it('imports a CSV in UTF-8, UTF-16 or GB18030, including active contracts with receipts', async () => {
     const { inProcess, file, numbers } = await acme();
     const files = [
       file('one.csv', csv(cells('U8'))),
@@ -113,7 +113,7 @@ describe('duebook import', () => {
     expect(await numbers()).to.deep.equal(['GB', 'U16', 'U16BE', 'U8']);
   });
 
-  it("knows the organisation's roles", async () => {
+  it("accepts the organisation's roles", async () => {
     const { inProcess, file, numbers } = await acme();
     const table = [
       [...HEADER, 'workflowAllowedRoles'],
@@ -133,7 +133,7 @@ describe('duebook import', () => {
     expect(await numbers()).to.deep.equal(['R1']);
   });
 
-  it('says of bad rows why they are not in, enters the others, and ends with 1', async () => {
+  it('reports the errors of bad rows, imports the others, and exits with 1', async () => {
     const { inProcess, file, numbers } = await acme();
     const path = file(
       'book.xlsx',
@@ -159,7 +159,7 @@ describe('duebook import', () => {
     expect(await numbers()).to.deep.equal(['X1']);
   });
 
-  it('only says what would happen with --dry-run, and answers the report with --json', async () => {
+  it('imports nothing with --dry-run, and prints the report with --json', async () => {
     const { inProcess, file, numbers } = await acme();
     const path = file('book.csv', csv(cells('D1'), cells('D2', { 数量: '0' })));
     const dry = await inProcess(['import', path, '--tenant', 'acme', '--dry-run']);
@@ -174,7 +174,7 @@ describe('duebook import', () => {
     expect(JSON.parse(stderr)).to.deep.equal({ error: { code: 'IMPORT_INCOMPLETE', message: '1 row not entered' } });
   });
 
-  it('ends with why when there is nothing to read', async () => {
+  it('reports an error when there is nothing to read', async () => {
     const { inProcess, file, folder } = await acme();
     const ends = async (args: readonly string[]) => {
       const { code, stdout, stderr } = await inProcess(['import', ...args]);
@@ -221,7 +221,7 @@ describe('duebook import', () => {
   });
 });
 
-/** Node decodes the encoding and does not encode it: so what its pairs of bytes decode to is read backwards. */
+/** Node can decode but not encode this encoding, so the table is built by decoding all pairs of bytes. */
 function gb18030(text: string): Uint8Array {
   const decoder = new TextDecoder('gb18030');
   const pairs = new Map<string, readonly number[]>();

@@ -22,7 +22,7 @@ describe('duebook keys', () => {
   const install = installations();
   const idOf = (ring: string) => ring.split(':')[0] ?? '';
 
-  /** An installation that has sealed something in every way that there is without a browser. */
+  /** An installation with encrypted data of every kind that can be created without a browser. */
   const acme = async (keys: string): Promise<Installation & { env: { DATA_DIR: string; SECRET_KEYS: string } }> => {
     const installation = await install();
     const env = { DATA_DIR: installation.dataDir, SECRET_KEYS: keys };
@@ -50,7 +50,7 @@ describe('duebook keys', () => {
       services.sessions.login({ tenantSlug: 'acme', email: EMAIL, password: PASSWORD }, aRequest()),
     );
 
-  it('rotates the key that signs: tokens from before go on, until the last of them has expired', async () => {
+  it('rotates the signing key: earlier tokens stay valid until they expire', async () => {
     const { inProcess, env } = await acme(generateKeyRingText());
     const before = (await signIn(env)) as { refreshToken: string };
     const {
@@ -76,7 +76,7 @@ describe('duebook keys', () => {
     });
   });
 
-  it('changes the key that seals, step by step, until the old one can go', async () => {
+  it('replaces the encryption key step by step, until the old one can be deleted', async () => {
     const [old, fresh] = [generateKeyRingText(), generateKeyRingText()];
     const { inProcess, env } = await acme(old);
     const both = { ...env, SECRET_KEYS: `${fresh},${old}` };
@@ -115,7 +115,7 @@ describe('duebook keys', () => {
     expect((await inProcess(['keys', 'status'], { env: alone })).code).to.equal(0);
   });
 
-  it('knows the addresses of chats and webhooks, and seals those that were kept before there was a seal for them', async () => {
+  it('covers the addresses of chat and webhook channels, and encrypts those stored before they were encrypted', async () => {
     const [old, fresh] = [generateKeyRingText(), generateKeyRingText()];
     const { inProcess, env, dataDir } = await acme(old);
     const token = 'hook-token-4711';
@@ -152,7 +152,7 @@ describe('duebook keys', () => {
       expect([plain(), await counts()]).to.deep.equal([0, [['platform', 'notification_channels', idOf(fresh), 2]]]);
 
       unseal.run(`https://hooks.example.com/${token}`, 'webhook');
-      // A start is enough.
+      // A start of the server does the same.
       await withProduct(both, async (product) => {
         expect((await channels(product)).list.map(({ target }) => target?.replace(/[0-9a-f]{8}$/, ''))).to.deep.equal([
           'https://hooks.example.com/…',
@@ -165,7 +165,7 @@ describe('duebook keys', () => {
     }
   });
 
-  it('says which key is missing, and leaves alone what it cannot open', async () => {
+  it('names a missing key, and does not change data that it cannot decrypt', async () => {
     const [old, fresh] = [generateKeyRingText(), generateKeyRingText()];
     const { inProcess, env } = await acme(old);
     const without = { ...env, SECRET_KEYS: fresh };
@@ -179,7 +179,7 @@ describe('duebook keys', () => {
       code: 'KEYS_MISSING',
     });
 
-    // That the seal of its head cannot be opened says nothing of the audit.
+    // An audit head that cannot be decrypted is not an audit error.
     const verified = await inProcess(['audit', 'verify', '--json'], { env: without });
     expect((JSON.parse(verified.stderr) as { error: { code: string } }).error.code).to.equal('SEAL_KEY_UNKNOWN');
 

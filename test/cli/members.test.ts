@@ -35,7 +35,7 @@ describe('duebook members and sessions', () => {
     };
   };
 
-  it('lists who there is', async () => {
+  it('lists the members', async () => {
     const { inProcess, signIn } = await acme();
     await signIn();
     const { members } = json<{ members: Record<string, unknown>[] }>(
@@ -56,7 +56,7 @@ describe('duebook members and sessions', () => {
     );
   });
 
-  it('gives another password, which ends the sessions and lifts a lock', async () => {
+  it('resets the password, which ends the sessions and removes a lock', async () => {
     const { inProcess, signIn, rows } = await acme();
     await signIn();
     for (let i = 0; i < 2; i++) await failureOf(signIn('wrong-password'));
@@ -72,14 +72,14 @@ describe('duebook members and sessions', () => {
     expect(audit).to.deep.equal([{ actor_kind: 'cli', record_kind: 'member', changes: '{"sessionsRevoked":1}' }]);
   });
 
-  it('makes a password itself where none is given, and shows it this once', async () => {
+  it('generates a password if none is given, and shows it once', async () => {
     const { inProcess, signIn } = await acme();
     const { password } = json<{ password: string }>(await inProcess(['members', 'reset-password', ...WHO, '--json']));
     expect(password).to.match(/^[\w-]{24}$/);
     expect(await signIn(password)).to.have.property('accessToken');
   });
 
-  it('refuses a password that is too short or known from breaches, and asks before it acts', async () => {
+  it('refuses a password that is too short or breached, and asks for confirmation', async () => {
     const { inProcess, signIn } = await acme();
     expect(error(await inProcess(['members', 'reset-password', ...WHO, '--json'], { input: 'short' }))).to.include({
       code: 'PASSWORD_LENGTH',
@@ -105,7 +105,7 @@ describe('duebook members and sessions', () => {
     expect((await inProcess(['members', 'unlock', ...WHO])).stdout).to.equal(`${EMAIL} was not locked.\n`);
   });
 
-  it('takes away every second factor', async () => {
+  it('removes every second factor', async () => {
     const { inProcess, dataDir, rows } = await acme();
     await withProduct({ DATA_DIR: dataDir }, ({ foundation }) =>
       foundation.platform.write({ tenantId: null }, async (tx) => {
@@ -153,7 +153,7 @@ describe('duebook members and sessions', () => {
     expect((await inProcess(['sessions', 'revoke', ...WHO])).stdout).to.equal(`Ended 0 sessions of ${EMAIL}.\n`);
   });
 
-  it('says so when there is no such organisation or member, and changes nothing', async () => {
+  it('reports an unknown organisation or member, and changes nothing', async () => {
     const { inProcess, rows } = await acme();
     const count = () => rows('SELECT count(*) AS n FROM audit_log');
     const before = await count();

@@ -13,7 +13,7 @@ const databases = ({ stdout }: Outcome): unknown => (JSON.parse(stdout) as { dat
 describe('duebook migrate', () => {
   const install = installations();
 
-  it('says what waits and makes no file while it only looks', async () => {
+  it('lists pending steps without creating a file in a dry run', async () => {
     const { inProcess, dataDir } = await install();
     for (const mode of ['--status', '--dry-run']) {
       const outcome = await inProcess(['migrate', mode, '--json']);
@@ -26,7 +26,7 @@ describe('duebook migrate', () => {
     expect(existsSync(join(dataDir, 'platform.db'))).to.equal(false);
   });
 
-  it('applies every step once, and the next time none', async () => {
+  it('applies every step once, and none the next time', async () => {
     const { inProcess } = await install();
     expect(databases(await inProcess(['migrate', '--json']))).to.deep.equal([
       { name: 'platform', applied: platform, pending: [] },

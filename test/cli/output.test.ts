@@ -8,8 +8,8 @@ import { installations } from '../support/cli.js';
 const EMAIL = 'ann@acme.example';
 const PASSWORD = 'Correct-Horse-42';
 /**
- * What terminals obey: colours and titles by ESC and C1, overrides, isolates and marks of direction, separators of
- * lines; and what nobody sees there.
+ * Characters that control terminals: ESC and C1 sequences for colours and titles, bidirectional control characters,
+ * line separators; and invisible characters.
  */
 const STEERING = [
   '\u0000',
@@ -51,7 +51,7 @@ const STEERS =
 const NASTY = STEERING.join('x');
 const FINE = 'می\u200cخواهم 👩\u200d🔧 上海 – é';
 
-describe('what the command line prints', () => {
+describe('the output of the command line', () => {
   const install = installations();
 
   describe('on its streams', () => {
@@ -71,11 +71,11 @@ describe('what the command line prints', () => {
     };
 
     for (const [way, tell] of Object.entries(ways)) {
-      it(`${way}: nothing that a terminal obeys comes from what was stored, and the rest is as it is`, () => {
+      it(`${way}: stored control characters are escaped, and everything else is unchanged`, () => {
         for (const text of STEERING) {
           const there = streams(true);
           tell(createIo(there), `a${text}b`);
-          // The line editor and the progress line say some of their own around the text.
+          // The line editor and the progress line add control sequences around the text.
           const said = reported(there);
           expect(said, JSON.stringify(text)).not.to.contain(`a${text}`);
           expect(said).to.match(/a(\\u[0-9a-f]{4}|[^\p{Cc}])+b/u);
@@ -86,13 +86,13 @@ describe('what the command line prints', () => {
       });
     }
 
-    it('lines stay lines', () => {
+    it('keeps line breaks', () => {
       const there = streams(false);
       createIo(there).data('one\ntwo');
       expect(reported(there)).to.equal('one\ntwo\n');
     });
 
-    it('JSON holds the same values, spelled in ASCII where they would steer', () => {
+    it('has the same values as JSON, with control characters escaped', () => {
       const there = streams(false);
       createIo(there).data(JSON.stringify({ name: NASTY, fine: FINE }, null, 2));
       const text = reported(there);
@@ -100,7 +100,7 @@ describe('what the command line prints', () => {
       expect(JSON.parse(text)).to.deep.equal({ name: NASTY, fine: FINE });
     });
 
-    it('a file that goes to a program is untouched; one that goes to a terminal is for reading', async () => {
+    it('is unchanged when piped to a program, and escaped on a terminal', async () => {
       const file = 'a;\t\u202e\r\nb\u001b[2J\rc\r\n';
       const [pipe, terminal] = [streams(false), streams(true)];
       await createIo(pipe).write(file);
@@ -110,7 +110,7 @@ describe('what the command line prints', () => {
     });
   });
 
-  it('a name from before names were held to anything steers no terminal and makes no lines of its own', async () => {
+  it('a name stored before names were validated cannot control a terminal or add lines', async () => {
     const { cli, dataDir } = await install();
     await cli(['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'ACME', '--email', EMAIL, '--name', 'Ann Lee'], {
       input: PASSWORD,
@@ -136,7 +136,7 @@ describe('what the command line prints', () => {
     }
   });
 
-  it('a name that would steer is not taken, and the argument is named', async () => {
+  it('refuses a name with control characters, and names the argument', async () => {
     const { cli } = await install();
     for (const name of ['Ann\u202eeeL', 'Ann\nLee', 'Ann\tLee', 'Ann\u009b', 'Ann\u200b', 'Ann\u{e0041}']) {
       const { code, stderr } = await cli(

@@ -38,7 +38,7 @@ describe('duebook tenants', () => {
     return { ...installation, signIn };
   };
 
-  it('lists what there is, by slug', async () => {
+  it('lists organisations by slug', async () => {
     const { inProcess } = await acme();
     const { tenants } = json<{ tenants: Record<string, unknown>[] }>(await inProcess(['tenants', 'list', '--json']));
     expect(tenants.map(({ slug, name, planCode, status }) => ({ slug, name, planCode, status }))).to.deep.equal([
@@ -67,7 +67,7 @@ describe('duebook tenants', () => {
     expect((await inProcess(['tenants', 'show', 'bolt'])).stdout).to.contain('sessions: 0\n');
   });
 
-  it('puts one on another plan', async () => {
+  it('changes the plan', async () => {
     const { inProcess } = await acme();
     expect((await inProcess(['tenants', 'set-plan', 'acme', 'business'])).stdout).to.equal(
       'acme now has the plan business.\n',
@@ -78,7 +78,7 @@ describe('duebook tenants', () => {
     expect((await inProcess(['tenants', 'set-plan', 'acme', 'gold'])).code).to.equal(2);
   });
 
-  it('suspends one, whose members cannot sign in then, and resumes it', async () => {
+  it('suspends one, so that its members cannot sign in, and resumes it', async () => {
     const { inProcess, signIn, dataDir } = await acme();
     const { refreshToken } = (await signIn()) as { refreshToken: string };
     const refresh = () =>
@@ -95,7 +95,7 @@ describe('duebook tenants', () => {
     expect(await signIn()).to.have.property('accessToken');
   });
 
-  it('records each change once in the audit, and none that changes nothing', async () => {
+  it('records each change once in the audit, and no call without effect', async () => {
     const { inProcess, dataDir } = await acme();
     for (const args of [
       ['suspend', 'acme'],
@@ -115,7 +115,7 @@ describe('duebook tenants', () => {
     );
   });
 
-  it('says so when there is no such organisation', async () => {
+  it('reports an unknown organisation', async () => {
     const { inProcess } = await acme();
     for (const args of [
       ['show', 'nowhere'],

@@ -11,7 +11,7 @@ describe('the README', function () {
   needsPrograms('bash', 'curl');
   const install = installations();
 
-  it('has a tour whose every request answers what it shows', async () => {
+  it('has a tour in which every request gives the answer shown', async () => {
     const steps = stepsOf(readFileSync(join(root, 'README.md'), 'utf8'), 'A five-minute tour');
     expect(steps.filter(({ answer }) => answer !== undefined).length).to.be.at.least(12);
     const { start, folder } = await install();

@@ -19,8 +19,8 @@ const UNAVAILABLE = { status: 503, retryAfter: '5', code: 'DATA_PLANE_UNAVAILABL
 /** The behaviour of the disk, as passed to `failing-disk.c`. */
 const DISK = { failing: 'E', 'failing to write': 'W', 'failing to sync': 'S', full: 'F' } as const;
 
-// A file whose rights were taken away stays open to a server that has it open, and root reads it whatever they say:
-// that is no way to lose it.
+// Removing the file's permissions would not simulate a failure: a server that has it open keeps access, and root can
+// always read it.
 describe('the file of the tenant database, on SQLite', function () {
   this.timeout(60_000);
   let folder = '';
@@ -29,7 +29,7 @@ describe('the file of the tenant database, on SQLite', function () {
   let api: Client;
   let owner: Owner;
 
-  before('a server whose disk does as it is told', async function () {
+  before('start a server with a simulated disk', async function () {
     if (process.platform !== 'linux')
       skip(this, 'a disk is made to fail by a library that is loaded before the C library, which needs Linux');
     folder = await mkdtemp(join(tmpdir(), 'duebook-disk-'));
@@ -86,9 +86,9 @@ describe('the file of the tenant database, on SQLite', function () {
     ).to.equal(200);
   };
 
-  /** While the disk does that, and after it: nothing of what was asked meanwhile has been done. */
+  /** Checks the requests during the failure and after it: none of them has taken effect. */
   async function whileDiskIs(disk: keyof typeof DISK, expectThen: () => Promise<void>): Promise<void> {
-    expect((await create()).status).to.equal(201); // and what readers had in memory is out of date
+    expect((await create()).status).to.equal(201); // and invalidates the cache of the read connections
     const { total } = (await list()).body;
     expect((await create()).status).to.equal(201);
     await writeFile(join(folder, 'faults'), DISK[disk]);
@@ -103,9 +103,9 @@ describe('the file of the tenant database, on SQLite', function () {
     expect((await list()).body.total).to.equal(total + 2);
   }
 
-  it('cannot be read or written: contract data is 503, the health is degraded, sessions continue, and it recovers without a restart', async () => {
+  it('cannot be read or written: contract data is 503, health is degraded, sessions continue, and it recovers without a restart', async () => {
     await whileDiskIs('failing', async () => {
-      // Each of the connections that read, which have prepared their statements or not.
+      // Enough requests to use every read connection, with and without prepared statements.
       for (const answer of await Promise.all(Array.from({ length: 8 }, list)))
         expect(reported(answer)).to.deep.equal(UNAVAILABLE);
       expect(reported(await create())).to.deep.equal(UNAVAILABLE);
@@ -115,7 +115,7 @@ describe('the file of the tenant database, on SQLite', function () {
   });
 
   for (const disk of ['failing to write', 'full'] as const) {
-    it(`has a disk that is ${disk}: what changes it is 503, together with what shares its commit, reading continues, and it recovers without a restart`, async () => {
+    it(`has a disk that is ${disk}: writes are 503, including those in the same commit, reads continue, and it recovers without a restart`, async () => {
       await whileDiskIs(disk, async () => {
         for (const answer of await Promise.all(Array.from({ length: 20 }, create)))
           expect(reported(answer)).to.deep.equal(UNAVAILABLE);
@@ -132,7 +132,7 @@ describe('the file of the tenant database, on SQLite', function () {
     });
   });
 
-  it('is deleted while the server has it open: contract data is 503, as writes would be lost, and it recovers when the file is back', async () => {
+  it('is deleted while the server has it open: contract data is 503, because writes would be lost, and it recovers when the file is restored', async () => {
     await rename(file(), `${file()}-elsewhere`);
     try {
       expect(reported(await create())).to.deep.equal(UNAVAILABLE);
@@ -146,7 +146,7 @@ describe('the file of the tenant database, on SQLite', function () {
     await untilHealth('ok', 'up', 'up');
   });
 
-  it('is locked by another program for long: what changes it waits, and is 503 when it has waited ten seconds', async () => {
+  it('is locked by another program for long: writes wait, and are 503 after ten seconds', async () => {
     const other = new Connection(file());
     other.exec('BEGIN IMMEDIATE');
     try {

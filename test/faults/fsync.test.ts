@@ -11,14 +11,14 @@ import { skip } from '../support/skip.js';
 const run = promisify(execFile);
 const WRITES = 40;
 
-// Data in the cache of the operating system survives `kill -9` and is lost in a power failure: that must be counted,
-// not tried.
+// Data in the cache of the operating system survives `kill -9` but not a power failure. A test cannot cause one, so it
+// counts fsync calls.
 describe('a write on SQLite', function () {
   this.timeout(60_000);
   let folder = '';
   let library = '';
 
-  before('build what counts', async function () {
+  before('build the counting library', async function () {
     if (process.platform !== 'linux')
       skip(this, 'fsync is counted by a library that is loaded before the C library, which needs Linux');
     folder = await mkdtemp(join(tmpdir(), 'duebook-fsync-'));
@@ -34,24 +34,24 @@ describe('a write on SQLite', function () {
     if (compiled instanceof Error) skip(this, `no C compiler: ${compiled.message}`);
   });
 
-  after('remove it', () => rm(folder, { recursive: true, force: true }));
+  after('remove the library', () => rm(folder, { recursive: true, force: true }));
 
-  it('is on the disk when it is answered: each of those that come one after the other costs an fsync', async () => {
+  it('is on the disk when it is answered: each sequential write costs an fsync', async () => {
     const { idle, total } = await syncsOf(`for (let i = 0; i < ${WRITES}; i++) await write(i);`);
     expect(total - idle).to.be.at.least(WRITES);
   });
 
-  it('shares its fsync with the writes that wait together with it', async () => {
+  it('shares its fsync with concurrent writes', async () => {
     const { idle, total } = await syncsOf(`await Promise.all(Array.from({ length: ${WRITES} }, (_, i) => write(i)));`);
     expect(total - idle).to.be.within(1, WRITES / 4);
   });
 
-  it('would be lost in NORMAL mode, and this count can tell', async () => {
+  it('would be lost in NORMAL mode, which this count detects', async () => {
     const { idle, total } = await syncsOf(`for (let i = 0; i < ${WRITES}; i++) await write(i);`, NORMAL);
     expect(total - idle).to.be.below(WRITES / 4);
   });
 
-  /** The fsyncs of a program that opens a database and makes a table, and of one that then also does some work. */
+  /** The fsync calls of a program that opens a database and creates a table, and of one that then also runs `work`. */
   const syncsOf = async (work: string, writing = OURS) => ({
     idle: await syncs(writing('')),
     total: await syncs(writing(work)),
@@ -61,7 +61,7 @@ describe('a write on SQLite', function () {
     const home = await mkdtemp(join(folder, 'run-'));
     const counted = join(home, 'syncs');
     const env = { ...process.env, LD_PRELOAD: library, COUNT_SYNCS_TO: counted, BOOK: join(home, 'book.db') };
-    // Closing in order would write what is left: the program ends by killing itself.
+    // Closing the database would write the rest, so the program kills itself.
     const outcome: unknown = await run(process.execPath, ['--input-type=module', '--eval', text], {
       cwd: root,
       env,
@@ -81,7 +81,7 @@ const OURS = (work: string): string => `
   process.kill(process.pid, 'SIGKILL');
 `;
 
-/** The same on a connection as SQLite's builds open it, the second one to a WAL file. */
+/** The same with SQLite's defaults for a database that is already in WAL mode. */
 const NORMAL = (work: string): string => `
   import Connection from 'better-sqlite3';
   new Connection(process.env.BOOK).pragma('journal_mode = WAL');

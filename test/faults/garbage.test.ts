@@ -7,13 +7,13 @@ import { aContract, aLine } from '../support/samples.js';
 import { install, METRICS_TOKEN, register, type Installation } from './installation.js';
 import type { Owner } from './ledger.js';
 
-/** A few in a run of the suite; `GARBAGE_REQUESTS=200000` for a long one. */
+/** Few in the normal suite; use `GARBAGE_REQUESTS=200000` for a long run. */
 const REQUESTS = Number(process.env['GARBAGE_REQUESTS'] ?? 3_000);
 const IN_FLIGHT = 32;
 
 /**
- * Native objects are torn down when garbage is collected: where driver and Node.js disagree, that is when a process
- * dies.
+ * Native objects are destroyed during garbage collection, which is when incompatibilities of driver and Node.js crash
+ * the process.
  */
 const COLLECT_EACH_SECOND = [
   '--expose-gc',
@@ -51,7 +51,7 @@ interface Known {
   readonly lineId: string;
 }
 
-/** Sends them, so many at once; answers those (at most ten) whose status was not the one to expect. */
+/** Sends the requests concurrently; returns those with an unexpected status, at most ten. */
 async function mixedRequests(api: Client, owner: Owner): Promise<string[]> {
   const known = await Promise.all(Array.from({ length: 20 }, () => enter(api, owner)));
   const unexpected: string[] = [];
@@ -70,7 +70,8 @@ async function mixedRequests(api: Client, owner: Owner): Promise<string[]> {
 }
 
 /**
- * As a client does: what the service has no room for just now, or is still at under the same key, is asked for again.
+ * Repeats, like a client, requests that are refused because of load or because the first one with the key is still
+ * running.
  */
 async function insisting(send: () => Promise<Answer<unknown>>): Promise<Answer<unknown>> {
   for (let tries = 1; ; tries++) {
@@ -131,7 +132,7 @@ const LIGHT: readonly Kind[] = [
   ['metrics', 200, (api) => api.raw('/metrics', { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } })],
 ];
 
-/** Each goes its own way through threads, streams, cryptography or native code. */
+/** The requests exercise threads, streams, cryptography and native code. */
 const HEAVY: readonly Kind[] = [
   [
     'create',

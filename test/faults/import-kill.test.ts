@@ -14,7 +14,7 @@ describe('a server that is killed in the middle of an import', () => {
   for (const kind of ['sqlite', 'postgres'] as const) {
     describe(`on ${kind}`, function () {
       if (kind === 'postgres') needsPostgres();
-      this.timeout(120_000); // of which a quiet machine needs a tenth
+      this.timeout(120_000); // an idle machine needs a tenth of it
 
       let installation: Installation | undefined;
       let server: Running | undefined;
@@ -23,7 +23,7 @@ describe('a server that is killed in the middle of an import', () => {
         await installation?.remove();
       });
 
-      it('has entered none of it, and enters it once when it is asked again under its key', async () => {
+      it('has imported nothing, and imports it once when the request is repeated with its key', async () => {
         installation = await install(kind);
         server = await installation.start();
         const { token, owner } = await register(server.origin);
@@ -56,7 +56,7 @@ describe('a server that is killed in the middle of an import', () => {
   }
 });
 
-/** With as many parts as the ledger's contracts have. */
+/** With the same parts as the ledger's contracts. */
 const contractOf = (owner: Owner) =>
   aContract({
     ...owner,
@@ -68,7 +68,7 @@ const contractOf = (owner: Owner) =>
     extraNotes: [{ label: 'Gate', value: '4' }],
   });
 
-/** Settles when the server has a transaction open over contract data. */
+/** Resolves when the server has an open transaction over contract data. */
 async function isWriting({ origin }: Running): Promise<void> {
   for (;;) {
     const page = await (

@@ -10,19 +10,19 @@ import { storedInPostgres, storedInSqlite, type StoredContract } from './stored.
 
 /** A server that may be killed and started again, and its databases. */
 export interface Installation {
-  /** Where SQLite has its files. */
+  /** The folder of SQLite's files. */
   readonly dataDir: string;
-  /** `nodeOptions`: of the Node.js that runs it. */
+  /** `nodeOptions`: options of Node.js. */
   start(nodeOptions?: readonly string[]): Promise<Running>;
-  /** What the tenant database holds, read past the server. */
+  /** The content of the tenant database, read directly. */
   stored(): Promise<readonly StoredContract[]>;
   remove(): Promise<void>;
 }
 
-/** For a look at what the server is doing. */
+/** For monitoring queries. */
 export const METRICS_TOKEN = 'metrics-of-a-server-that-will-be-killed';
 
-/** One public address, on whichever port the next server listens: it is the issuer of tokens. */
+/** A fixed public address, whatever the port of the next server, because it is the issuer of tokens. */
 const start = (env: Readonly<Record<string, string>>, nodeOptions: readonly string[] = []): Promise<Running> =>
   startProcess([...nodeOptions, program('server/main.ts')], {
     path: '/api/v1/health',
@@ -30,9 +30,9 @@ const start = (env: Readonly<Record<string, string>>, nodeOptions: readonly stri
   });
 
 export interface InstallOptions {
-  /** Whether PostgreSQL waits for the disk, as it does outside tests. */
+  /** Whether PostgreSQL waits for the disk, as in production. */
   readonly durable?: boolean;
-  /** Beside what the server needs. */
+  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -70,7 +70,7 @@ interface Me {
   readonly subjects: readonly { readonly id: string }[];
 }
 
-/** The token outlives the server that gave it: its keys are in the platform database. */
+/** The token remains valid after a restart, because its keys are in the platform database. */
 export async function register(origin: string): Promise<{ readonly token: string; readonly owner: Owner }> {
   const account = {
     tenantSlug: 'ledger',

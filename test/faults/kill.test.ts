@@ -9,10 +9,7 @@ import type { StoredContract } from './stored.js';
 const CREATES = 500;
 const IN_FLIGHT = 16;
 
-/**
- * `killAt`: when so many creates have been acknowledged the server is killed, with the next ones anywhere in their
- * transactions.
- */
+/** `killAt`: the server is killed after this many acknowledged creates, while others are in progress. */
 const INSTALLATIONS = [
   { kind: 'sqlite', killAt: [40, 180, 400] },
   { kind: 'postgres', killAt: [90, 300] },
@@ -22,16 +19,16 @@ describe('a server that is killed in the middle of creates', () => {
   for (const { kind, killAt } of INSTALLATIONS) {
     describe(`on ${kind}`, function () {
       if (kind === 'postgres') needsPostgres();
-      this.timeout(120_000); // of which a quiet machine needs a tenth
+      this.timeout(120_000); // an idle machine needs a tenth of it
 
       let installation: Installation | undefined;
       let server: Running | undefined;
       let ledger = new Ledger(0, { subjectId: '', ownerId: '' });
-      /** At each kill, what had been acknowledged, and what was then found in the database. */
+      /** For each kill, the acknowledged contracts, and those found in the database. */
       const deaths: { readonly acknowledged: readonly string[]; readonly found: readonly StoredContract[] }[] = [];
       let atTheEnd: readonly StoredContract[] = [];
 
-      before('kill the server again and again, and send what it did not answer again', async () => {
+      before('kill the server repeatedly, and resend unanswered requests', async () => {
         installation = await install(kind);
         let running = (server = await installation.start());
         const { token, owner } = await register(running.origin);
@@ -68,16 +65,16 @@ describe('a server that is killed in the middle of creates', () => {
         }
       });
 
-      it('has left no contract without its lines, terms, notes, sums, receipt, search text and audit row', () => {
+      it('has left no contract with missing lines, terms, notes, sums, receipt, search text or audit row', () => {
         for (const { found } of [...deaths, { found: atTheEnd }])
           expect(found.filter(({ isWhole }) => !isWhole)).to.deep.equal([]);
       });
 
-      it('died with creates in flight', () => {
+      it('was killed with creates in flight', () => {
         expect(ledger.unanswered).to.be.at.least(killAt.length);
       });
 
-      it('has made one contract, and no more, of each create that was sent again under its key', () => {
+      it('has created exactly one contract for each create that was resent with its key', () => {
         const numbers = Array.from({ length: CREATES }, (_, i) => contractNo(i));
         expect(atTheEnd.map((stored) => stored.contractNo).toSorted()).to.deep.equal(numbers);
         expect(

@@ -5,13 +5,13 @@ export interface Owner {
   readonly ownerId: string;
 }
 
-/** The client's ledger of sent and acknowledged requests. It knows only the server's answers. */
+/** The client's ledger of sent and acknowledged requests, based on the server's answers only. */
 export class Ledger {
   /** Id by contract number. */
   readonly acknowledged = new Map<string, string>();
-  /** How many creates were sent and never answered. */
+  /** The number of creates that were sent and never answered. */
   unanswered = 0;
-  /** How many were answered with `Idempotency-Replayed`: committed before, but the client never got the answer. */
+  /** The number answered with `Idempotency-Replayed`: committed before, but the client did not get the answer. */
   replayed = 0;
   private readonly waiting: number[];
 
@@ -23,9 +23,9 @@ export class Ledger {
   }
 
   /**
-   * Sends creates, several at once, each under a key of its own, until `until` have been acknowledged; then calls
-   * `whenReached`, once, while others are in flight. What a dead server does not answer is sent again in the next call,
-   * under the same key.
+   * Sends concurrent creates, each with its own key, until `until` have been acknowledged; then calls `whenReached`
+   * once, while others are in flight. Requests that a killed server did not answer are resent in the next call with the
+   * same key.
    */
   async enter(
     api: Client,

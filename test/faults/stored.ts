@@ -1,23 +1,22 @@
 import SqliteConnection from 'better-sqlite3';
 import pg from 'pg';
 
-/** What a contract of the ledger consists of. */
+/** The parts of a contract of the ledger. */
 export const LINES = 3;
 export const TERMS = 2;
 export const NOTES = 1;
 
-/** A contract as the database holds it. */
+/** A contract in the database. */
 export interface StoredContract {
   readonly id: string;
   readonly contractNo: string;
   /**
-   * With all its lines, terms and notes, with sums that are those of its lines, with its receipt, its search text and
-   * its audit row.
+   * Whether all lines, terms and notes exist, the sums match the lines, and receipt, search text and audit row exist.
    */
   readonly isWhole: boolean;
 }
 
-/** Reads a file that no server has open. Throws when it is damaged. */
+/** Reads a file that no server has open. Throws if it is damaged. */
 export async function storedInSqlite(file: string): Promise<StoredContract[]> {
   const connection = new SqliteConnection(file);
   try {
@@ -32,7 +31,7 @@ export async function storedInSqlite(file: string): Promise<StoredContract[]> {
   }
 }
 
-/** `adminUrl`: row-level security hides the rows from who names no tenant. */
+/** `adminUrl` is necessary because row-level security hides all rows if no tenant is set. */
 export async function storedInPostgres(adminUrl: string): Promise<StoredContract[]> {
   const client = new pg.Client({ connectionString: adminUrl });
   await client.connect();
@@ -43,7 +42,7 @@ export async function storedInPostgres(adminUrl: string): Promise<StoredContract
   }
 }
 
-/** PostgreSQL gives sums and counts as text. */
+/** PostgreSQL returns sums and counts as text. */
 type Row = Readonly<Record<string, string | number | null>>;
 
 const of = (what: string, table: string, key = 'contract_id') =>

@@ -18,7 +18,7 @@ import { aContract } from '../support/samples.js';
 import { PDF } from '../support/uploads.js';
 import { callOverHttp } from '../support/wire.js';
 
-describe('a data plane that a program hosts alone', () => {
+describe('a data plane hosted without the server', () => {
   let directory: string;
   let url: string;
   let hosted: HostedPlane;
@@ -32,7 +32,7 @@ describe('a data plane that a program hosts alone', () => {
   });
   const undo: (() => unknown)[] = [];
 
-  /** As a program reads them from its environment, by the one list. */
+  /** Settings read from the environment with the common list. */
   const settingsIn = (env: Record<string, string>) => {
     const read = readConfig(
       { ...PROCESS_SETTINGS, ...HOST_SETTINGS },
@@ -56,14 +56,14 @@ describe('a data plane that a program hosts alone', () => {
     undo.push(close);
     url = `http://127.0.0.1:${lone.port}`;
     hosted = lone.hosted;
-    await hosted.probes.files(); // makes the folder of the store
+    await hosted.probes.files(); // creates the folder of the store
     plane = bind(createRemoteDataPlane({ operations: OPERATIONS, transport }), call, { operations: OPERATIONS });
   });
   after(async () => {
     for (const step of undo.toReversed()) await step();
   });
 
-  it('keeps a contract, and money that is received on it', async () => {
+  it('stores a contract and its receipts', async () => {
     const {
       id,
       payments: [line],
@@ -80,7 +80,7 @@ describe('a data plane that a program hosts alone', () => {
     expect((await plane.listContracts({})).items.map((one) => one.id)).to.deep.equal([id]);
   });
 
-  it('takes and gives the bytes of files at its own signed links', async () => {
+  it('accepts and returns the bytes of files at its own signed links', async () => {
     const announced = await plane.presignFile({
       fileName: 'contract.pdf',
       contentType: 'application/pdf',
@@ -113,7 +113,7 @@ describe('a data plane that a program hosts alone', () => {
     expect(got.headers.get('x-content-type-options')).to.equal('nosniff');
   });
 
-  it('answers its probes, its metrics to their token, and nothing of the API', async () => {
+  it('answers probes, metrics with their token, and no other paths', async () => {
     for (const path of ['/livez', '/readyz'])
       expect(await (await fetch(`${url}${path}`)).json()).to.deep.equal({ status: 'ok' });
     expect((await fetch(`${url}/metrics`)).status).to.equal(401);
@@ -128,7 +128,7 @@ describe('a data plane that a program hosts alone', () => {
     });
   });
 
-  it('finds the tenants with due work, and does it for those that it serves', async () => {
+  it('finds the tenants with due work, and does it for the active ones', async () => {
     const asked: string[] = [];
     const jobs = hosted.jobs({
       tenants: async (ids) => {
@@ -149,7 +149,7 @@ describe('a data plane that a program hosts alone', () => {
     expect(asked, 'nothing is due any more').to.deep.equal([call.tenantId]);
   });
 
-  it('says what its object store does not allow', async () => {
+  it('reports what its object store does not allow', async () => {
     const file = join(directory, 'no-folder');
     await writeFile(file, '');
     const { hosted: other } = await started({
@@ -165,7 +165,7 @@ describe('a data plane that a program hosts alone', () => {
     expect(await other.probes.database(1_000)).to.equal(true);
   });
 
-  it('has the settings that the server has for the one that it hosts', () => {
+  it('has the settings that the server has for its own data plane', () => {
     expect(SETTINGS).to.include({ ...PROCESS_SETTINGS, ...HOST_SETTINGS });
   });
 });

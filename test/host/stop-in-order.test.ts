@@ -3,13 +3,13 @@ import { createLifecycle } from '../../data-plane-agent/base/lifecycle.js';
 import { createLog } from '../../data-plane-agent/base/log.js';
 import { stopInOrder } from '../../data-plane-agent/host/stop-in-order.js';
 
-describe('the end of a process that hosts a data plane', () => {
+describe('the shutdown of a process that hosts a data plane', () => {
   const ended: string[] = [];
   const end = (what: string) => (): Promise<void> => Promise.resolve(void ended.push(what));
   const lifecycle = () => createLifecycle({ log: createLog({ level: 'silent', name: 'test' }) });
   beforeEach(() => void ended.splice(0));
 
-  it('gives up readings first, waits for schedules and for what goes on after its answer, and closes databases last', async () => {
+  it('cancels document readings first, waits for jobs and background work, and closes databases last', async () => {
     const stopping = lifecycle();
     stopInOrder(stopping, {
       hosted: { background: { settled: end('background') }, files: { documents: { close: end('documents') } } },

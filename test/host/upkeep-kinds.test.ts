@@ -47,7 +47,7 @@ forEachDatabase((kind, fresh) => {
       planeJobs({ upkeep: process.upkeep, files: outside.external.files, consumers })
         .find((one) => one.name === name)
         ?.run(new AbortController().signal);
-    /** What the jobs did for the tenant. */
+    /** The work that the jobs did for the tenant. */
     const done = (tenantId: string) =>
       process.calls.filter(({ call }) => call.tenantId === tenantId).map(({ name }) => name);
     const rows = (tenantId: string, table: string) =>
@@ -59,7 +59,7 @@ forEachDatabase((kind, fresh) => {
       zones[id] = timeZone;
       return id;
     };
-    /** Hour by hour to an instant, with the job at each. */
+    /** Moves the clock to an instant in hours, and runs the job at each. */
     const walkTo = async (instant: string, name: string) => {
       while (clock.now() < Date.parse(instant)) {
         clock.set(Math.min(clock.now() + HOUR_MS, Date.parse(instant)));
@@ -75,33 +75,33 @@ forEachDatabase((kind, fresh) => {
         return async () => (await plane.getContract({ contractId })).fulfillmentTasks[0]?.status;
       };
 
-      it("are marked at the tenant's midnight, and not before", async () => {
+      it("are marked at the tenant's midnight, not before", async () => {
         const tenantId = tenantIn('Asia/Shanghai');
         const status = await taskOf(tenantId, '2026-03-17');
         await walkTo('2026-03-17T15:59:59Z', 'upkeep');
         expect(await status()).to.equal('pending');
         await walkTo('2026-03-17T16:00:00Z', 'upkeep');
         expect(await status()).to.equal('overdue');
-        // Looked for from when that day is over anywhere on earth; the two days before cost nothing.
+        // Checked from the time when that day is over somewhere on earth; not on the two days before.
         expect(done(tenantId).length).to.be.lessThan(8);
         const before = done(tenantId).length;
         await walkTo('2026-03-20T00:00:00Z', 'upkeep');
         expect(done(tenantId)).to.have.length(before);
       });
 
-      it('are marked at midnight by the clocks of that night', async () => {
+      it('are marked at midnight on nights with a change of daylight saving time', async () => {
         clock.set('2026-03-06T00:00:00Z');
         const [spring, south] = [tenantIn('America/New_York'), tenantIn('Africa/Cairo')];
         const [inNewYork, inCairo] = [
           await taskOf(spring, '2026-03-08', { today: '2026-03-05' }),
           await taskOf(south, '2026-04-23', { today: '2026-03-06' }),
         ];
-        // New York goes to summer time on the eighth: its day has twenty-three hours.
+        // New York changes to daylight saving time on the eighth, which has twenty-three hours.
         await walkTo('2026-03-09T03:59:00Z', 'upkeep');
         expect(await inNewYork()).to.equal('pending');
         await walkTo('2026-03-09T04:00:00Z', 'upkeep');
         expect(await inNewYork()).to.equal('overdue');
-        // In Cairo the twenty-fourth of April begins at one: its midnight is skipped.
+        // In Cairo the twenty-fourth of April begins at one o'clock: midnight is skipped.
         clock.set('2026-04-23T21:59:00Z');
         await job('upkeep');
         expect(await inCairo()).to.equal('pending');
@@ -110,17 +110,17 @@ forEachDatabase((kind, fresh) => {
         expect(await inCairo()).to.equal('overdue');
       });
 
-      it('follow a change of the time zone within the hour, also when midnight comes earlier by it', async () => {
+      it('follow a change of the time zone within the hour, also if midnight is earlier in the new zone', async () => {
         const tenantId = tenantIn('America/Los_Angeles');
         const status = await taskOf(tenantId, '2026-03-15', { timeZone: 'America/Los_Angeles' });
         await walkTo('2026-03-15T14:30:00Z', 'upkeep');
         expect(await status()).to.equal('pending');
-        zones[tenantId] = 'Asia/Tokyo'; // where the sixteenth begins at 15:00 UTC
+        zones[tenantId] = 'Asia/Tokyo'; // in which the sixteenth begins at 15:00 UTC
         await walkTo('2026-03-15T16:00:00Z', 'upkeep');
         expect(await status()).to.equal('overdue');
       });
 
-      it("that were due before they were entered are marked with the tenant's next midnight; others and those that are done stay", async () => {
+      it("that were due before they were created are marked at the tenant's next midnight; completed and other tasks are unchanged", async () => {
         const tenantId = tenantIn('Asia/Shanghai');
         const late = await taskOf(tenantId, '2026-03-01');
         const far = await taskOf(tenantId, '9999-12-31');
@@ -132,7 +132,7 @@ forEachDatabase((kind, fresh) => {
       });
     });
 
-    it('lets go what idle tenants had for a while: answers under a key, reports of imports, former forms of values', async () => {
+    it('deletes expired data of idle tenants: stored answers, reports of imports, former values of converted fields', async () => {
       const tenantId = tenantIn('UTC');
       const plane = process.as({ tenantId });
       const other = process.as({ tenantId: tenantIn('UTC') });
@@ -167,7 +167,7 @@ forEachDatabase((kind, fresh) => {
     });
 
     describe('the outbox', () => {
-      /** A contract of another tenant each time, and a message about it: a transition that notifies a channel. */
+      /** Creates a contract in a new tenant, and a message about it: a transition that notifies a channel. */
       const announced = async () => {
         const tenantId = tenantIn('UTC');
         const plane = process.as({ tenantId, controls: { draft: 'admin' } });
@@ -190,7 +190,7 @@ forEachDatabase((kind, fresh) => {
           tx.get('SELECT state, attempts, error FROM outbox WHERE tenant_id = ?', [tenantId]),
         );
 
-      it('hands a message to the consumer of its topic, once', async () => {
+      it('passes a message to the consumer of its topic once', async () => {
         const { tenantId, contractId, channelId } = await announced();
         const got: unknown[] = [];
         const consumers: Consumers = {
@@ -208,7 +208,7 @@ forEachDatabase((kind, fresh) => {
         expect(await stateOf(tenantId)).to.deep.equal({ state: 'settled', attempts: 1, error: null });
       });
 
-      it('tries again what could not be handed over, eight times within a day, and then gives it up with its reason', async () => {
+      it('retries a failed message up to eight attempts within a day, then marks it as failed with the reason', async () => {
         const { tenantId } = await announced();
         const tries: number[] = [];
         const begun = clock.now();
@@ -227,7 +227,7 @@ forEachDatabase((kind, fresh) => {
         expect(await stateOf(tenantId)).to.deep.equal({ state: 'failed', attempts: 8, error: 'refused 8' });
       });
 
-      it('hears a receiver that says when to come again, and one that says never', async () => {
+      it('respects a consumer that states when to retry, and one that refuses permanently', async () => {
         const [later, never] = [await announced(), await announced()];
         const tries: string[] = [];
         const consumers: Consumers = {
@@ -262,7 +262,7 @@ forEachDatabase((kind, fresh) => {
       });
     });
 
-    it(`is found on ${kind} in what was there before it was kept: everything is looked at once, and old messages are not sent`, async () => {
+    it(`is determined on ${kind} for data from before due work was stored: everything is checked once, and old messages are not sent`, async () => {
       const before = await fresh();
       await migrate(
         before.database,

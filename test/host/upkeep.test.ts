@@ -16,7 +16,7 @@ import { counted, inShanghai, upkeepProcess } from '../support/upkeep.js';
 const MINUTE_MS = 60_000;
 const chaining: Step = (plane) => plane.chainAudit({});
 
-/** How often a rule fires in a minute, by its seconds; one that names a minute or an hour as good as never. */
+/** How often a rule fires per minute, by its seconds field; rules with a minute or hour count as never. */
 function timesAMinute(rule: string): number {
   const [seconds = '', minutes] = rule.split(' ');
   if (minutes !== '*') return 0;
@@ -49,14 +49,14 @@ forEachDatabase((kind, fresh) => {
           )
         ).map((row) => [row['kind'], row['due_at']]),
       );
-    /** Rows of former tests, of whatever tenant. */
+    /** Deletes the rows of earlier tests, of all tenants. */
     const forget = () =>
       database.exclusive(async (connection) => {
         if (kind === 'postgres') await connection.run('TRUNCATE due_work');
         else await connection.run('DELETE FROM due_work');
       });
 
-    it('asks a handful of questions a minute for a thousand idle tenants, and serves the one that has something due', async () => {
+    it('runs few queries a minute for a thousand idle tenants, and serves the one that has something due', async () => {
       for (let i = 0; i < 1_000; i++) {
         const tenantId = newId();
         await database.write({ tenantId }, (tx) =>
@@ -84,7 +84,7 @@ forEachDatabase((kind, fresh) => {
         for (const { rule, run } of jobs)
           for (let times = timesAMinute(rule); times > 0; times -= 1) await run(new AbortController().signal);
       };
-      await minute(); // at the first time the scanner's signatures are new
+      await minute(); // in the first round the scanner's signatures are new
       Object.assign(watched.counts, { transactions: 0, statements: 0 });
       await minute();
       expect([calls, asked]).to.deep.equal([[], []]);
@@ -100,7 +100,7 @@ forEachDatabase((kind, fresh) => {
       expect(await dueOf(tenantId)).to.deep.equal([]);
     });
 
-    it('is done once by two processes at once', async () => {
+    it('is done once by two concurrent processes', async () => {
       const processes = [upkeepProcess({ database, clock }), upkeepProcess({ database: await again(), clock })];
       const tenants = Array.from({ length: 12 }, newId);
       for (const tenantId of tenants)
@@ -116,7 +116,7 @@ forEachDatabase((kind, fresh) => {
         expect(await processes[1]?.as({ tenantId }).getAuditHead({})).to.include({ waiting: 0 });
     });
 
-    it('of a process that has died is taken over when its lease is over, and not before', async () => {
+    it('of a process that has died is taken over when its lease expires, and not before', async () => {
       const [dying, other] = [upkeepProcess({ database, clock }), upkeepProcess({ database: await again(), clock })];
       const tenantId = newId();
       await dying.as({ tenantId }).createContract(aContract());
@@ -140,7 +140,7 @@ forEachDatabase((kind, fresh) => {
       expect(await dueOf(tenantId)).to.deep.equal([]);
     });
 
-    it('loses nothing that is written while it goes on, whether that is due sooner or later than the lease', async () => {
+    it('loses no work that is written while it runs, whether due before or after the end of the lease', async () => {
       const { as, round, calls } = upkeepProcess({ database, clock });
       const tenantId = newId();
       await as({ tenantId }).createContract(aContract());
@@ -175,7 +175,7 @@ forEachDatabase((kind, fresh) => {
       ]);
     });
 
-    it('is reported when it fails, is tried again after a minute, and delays no other tenant', async () => {
+    it('is reported when it fails, is retried after a minute, and delays no other tenant', async () => {
       const { as, round, logged } = upkeepProcess({ database, clock });
       const [failing, ...others] = [newId(), newId(), newId()];
       for (const tenantId of [failing, ...others]) await as({ tenantId }).createContract(aContract());
@@ -196,7 +196,7 @@ forEachDatabase((kind, fresh) => {
       expect(await as({ tenantId: failing ?? '' }).getAuditHead({})).to.include({ waiting: 0 });
     });
 
-    it('that a stop has broken off is given back at once, and no failure', async () => {
+    it('that is interrupted by a stop is released immediately, and not reported as failed', async () => {
       const [stopping, other] = [upkeepProcess({ database, clock }), upkeepProcess({ database: await again(), clock })];
       const tenantId = newId();
       await stopping.as({ tenantId }).createContract(aContract());
@@ -216,7 +216,7 @@ forEachDatabase((kind, fresh) => {
       expect(await other.as({ tenantId }).getAuditHead({})).to.include({ waiting: 0 });
     });
 
-    it('serves every tenant, however much work one has', async () => {
+    it('serves all tenants, even if one has a lot of work', async () => {
       const { as, round } = upkeepProcess({ database, clock });
       const [busy, other] = [newId(), newId()];
       for (const tenantId of [busy, other]) await as({ tenantId }).createContract(aContract());
@@ -231,11 +231,11 @@ forEachDatabase((kind, fresh) => {
       expect([steps.filter((id) => id === busy).length, steps.filter((id) => id === other).length]).to.deep.equal([
         50, 1,
       ]);
-      // What is left of it is due, behind those that have waited longer.
+      // The rest of the work is due after that of tenants that have waited longer.
       expect((await dueOf(busy)).filter(([of]) => of === 'audit')).to.deep.equal([['audit', clock.now()]]);
     });
 
-    it('skips tenants that are not served, and asks for them again in an hour', async () => {
+    it('skips inactive tenants, and checks them again in an hour', async () => {
       const suspended = newId();
       let isSuspended = true;
       const { as, round, calls, asked } = upkeepProcess({
@@ -281,7 +281,7 @@ forEachDatabase((kind, fresh) => {
       expect(await as({ tenantId }).getAuditHead({})).to.include({ waiting: 0 });
     });
 
-    it('finds what is due by an index, and moves it with the data version in one statement', async () => {
+    it('finds due work by an index, and updates it with the data version in one statement', async () => {
       const plans: string[] = [];
       const explaining: Database = Object.assign(Object.create(database) as Database, {
         read: (scope: Scope, work: (tx: Transaction) => Promise<unknown>) =>
@@ -308,7 +308,7 @@ forEachDatabase((kind, fresh) => {
       const { id } = await as({ tenantId }).createContract(aContract());
       Object.assign(watched.counts, { statements: 0 });
       await as({ tenantId }).addNote({ contractId: id, label: 'one', value: 'two' });
-      // Of them one that moves the version and sets the audit due; two on SQLite, which has nowhere to go for it.
+      // One of them increments the version and marks the audit as due; on SQLite, without round trips, two.
       expect(watched.counts.statements).to.equal(kind === 'postgres' ? 6 : 7);
     });
   });

@@ -13,10 +13,10 @@ import { root } from '../support/source.js';
 import { contractInput, type Owner } from './contract-input.js';
 import { register, signIn, startService, type Slug } from './service.js';
 
-/** Where books are kept between runs, and results: where tools keep what they can make again. */
+/** Where data sets and results are kept between runs: the usual cache folder of tools. */
 export const CACHE = join(root, 'node_modules/.cache/duebook-bench');
-/** Moves when `contract-input.ts` makes another book. */
-const MAKER = 1;
+/** Increment when `contract-input.ts` generates different data. */
+const VERSION = 1;
 
 export interface Tenant extends Owner {
   readonly tenantId: string;
@@ -26,45 +26,47 @@ export interface Tenant extends Owner {
   readonly reminderLeadDays: number;
   readonly contracts: number;
 }
-export type Book = Readonly<Record<Slug, Tenant>>;
+export type Dataset = Readonly<Record<Slug, Tenant>>;
 
-/** The data folder of a server whose tenants have their books. Made once for each size and schema, then copied from. */
-export async function bookFolder(contracts: number): Promise<{ readonly folder: string; readonly book: Book }> {
+/** The data folder of a server with the data set of each tenant. Created once per size and schema, then copied. */
+export async function datasetFolder(
+  contracts: number,
+): Promise<{ readonly folder: string; readonly dataset: Dataset }> {
   const schema = sha256Hex([...TENANT_MIGRATIONS, ...PLATFORM_MIGRATIONS].map(checksumOf).join()).slice(0, 12);
-  const folder = join(CACHE, `book-${contracts}-${MAKER}-${schema}`);
-  const known = await readFile(join(folder, 'book.json'), 'utf8').catch(() => undefined); // not made yet
-  if (known !== undefined) return { folder, book: JSON.parse(known) as Book };
+  const folder = join(CACHE, `dataset-${contracts}-${VERSION}-${schema}`);
+  const known = await readFile(join(folder, 'dataset.json'), 'utf8').catch(() => undefined); // not created yet
+  if (known !== undefined) return { folder, dataset: JSON.parse(known) as Dataset };
   await mkdir(CACHE, { recursive: true });
   const making = await mkdtemp(join(CACHE, 'making-'));
   try {
-    const book = await makeBook(making, contracts);
-    await writeFile(join(making, 'book.json'), JSON.stringify(book));
+    const dataset = await createDataset(making, contracts);
+    await writeFile(join(making, 'dataset.json'), JSON.stringify(dataset));
     await rename(making, folder);
-    return { folder, book };
+    return { folder, dataset };
   } finally {
-    await rm(making, { recursive: true, force: true }); // still there when it failed
+    await rm(making, { recursive: true, force: true }); // exists only after a failure
   }
 }
 
-/** A copy to write in. */
+/** A copy that may be changed. */
 export async function copyOf(folder: string, name: string): Promise<string> {
   const copy = await mkdtemp(join(CACHE, `${name}-`));
   await cp(folder, copy, { recursive: true });
   return copy;
 }
 
-/** Tenants are registered as anyone registers; their contracts are entered by the data plane's own operation. */
-async function makeBook(dataDir: string, contracts: number): Promise<Book> {
-  const book = await registerTenants(dataDir, contracts);
-  for (const tenant of Object.values(book)) await enterContracts(`sqlite:${join(dataDir, 'tenant.db')}`, tenant);
-  return book;
+/** Tenants are registered through the API; their contracts are created by calling the operation of the data plane. */
+async function createDataset(dataDir: string, contracts: number): Promise<Dataset> {
+  const dataset = await registerTenants(dataDir, contracts);
+  for (const tenant of Object.values(dataset)) await enterContracts(`sqlite:${join(dataDir, 'tenant.db')}`, tenant);
+  return dataset;
 }
 
 export async function registerTenants(
   dataDir: string,
   contracts: number,
   env: Readonly<Record<string, string>> = {},
-): Promise<Book> {
+): Promise<Dataset> {
   const service = await startService(dataDir, env);
   try {
     return {
@@ -101,13 +103,13 @@ async function registered(origin: string, slug: Slug, contracts: number): Promis
   };
 }
 
-/** On SQLite those that wait together share a commit, on PostgreSQL each has a connection. */
+/** On SQLite waiting writes share a commit, on PostgreSQL each has a connection. */
 const AT_ONCE = { sqlite: 64, postgres: 10 } as const;
 
 export async function enterContracts(databaseUrl: string, tenant: Tenant): Promise<void> {
   const database = await openDatabase(databaseUrl, { poolMax: AT_ONCE.postgres });
   const today = todayOf(tenant);
-  // A second for each contract, so that none is created at the same instant as another.
+  // One second per contract, so that all have different creation times.
   let now = Date.parse(`${addDays(today, -2)}T00:00:00Z`) - tenant.contracts * 1000;
   const plane = createLocalDataPlane({
     operations: OPERATIONS,
@@ -140,7 +142,7 @@ export const todayOf = ({ timeZone }: Pick<Tenant, 'timeZone'>): Day => todayIn(
 
 const callOf = ({ tenantId, userId, userName, timeZone, reminderLeadDays }: Tenant, today: Day): Call => ({
   tenantId,
-  requestId: 'bench-book',
+  requestId: 'bench-dataset',
   timeoutMs: 60_000,
   actor: { kind: 'user', id: userId, name: userName, roleCode: 'owner', ip: null },
   subjectScope: null,
