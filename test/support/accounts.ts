@@ -42,7 +42,7 @@ export const PUBLIC_URL = 'http://book.example.test';
 export const OPERATOR: Actor = { kind: 'cli', id: null, name: 'operator', ip: null, requestId: 'test-request' };
 const MINUTE_MS = 60_000;
 
-/** Who may come in, and the organisations: everything but contract data. */
+/** The identity services and organisations: everything except contract data. */
 export interface Identity extends AuthServices, TenantServices {
   readonly authenticator: Authenticator;
   readonly mail: MailOutbox;
@@ -64,7 +64,8 @@ export interface TestIdentity extends Identity {
 }
 
 /**
- * The product's identity services over a database, migrated here. `options` of an earlier one make a second replica.
+ * The product's identity services over a migrated database. Pass the `options` of an earlier call to create a second
+ * replica.
  */
 export async function startIdentity(
   database: Database,
@@ -114,7 +115,7 @@ export async function startIdentity(
   return { ...auth, ...tenants, mail, challenge: NO_CHALLENGE, clock, database, options };
 }
 
-/** The identity's endpoints over HTTP; `more` are endpoints of a test's own beside them. */
+/** The identity endpoints over HTTP; `more` are additional endpoints of a test. */
 export async function serveIdentity(
   identity: Identity,
   { more = {}, ...app }: { more?: Endpoints } & Parameters<typeof littleApp>[1] = {},
@@ -122,7 +123,7 @@ export async function serveIdentity(
   return littleApp(
     { ...authEndpoints, ...mfaEndpoints, ...profileEndpoints, ...sessionEndpoints, ...passkeyEndpoints, ...more },
     { ...app, api: { authenticator: identity.authenticator, services: identity as unknown as Services, ...app.api } },
-  ); // no health: the endpoints here ask for none
+  ); // without health, which these endpoints do not use
 }
 
 export interface MadeTenant {
@@ -131,7 +132,7 @@ export interface MadeTenant {
   readonly subjectId: string;
 }
 
-/** A tenant of its own, whose owner signs in with `PASSWORD`. */
+/** A new tenant, whose owner signs in with `PASSWORD`. */
 export const makeTenant = (
   { tenants }: Pick<Identity, 'tenants'>,
   { planCode = 'enterprise', slug = uniqueSlug() }: { planCode?: PlanCode; slug?: string } = {},
@@ -182,7 +183,10 @@ export async function signIn(
 
 export const uniqueSlug = (): string => `org-${createHash('sha256').update(randomBytes(8)).digest('hex').slice(0, 12)}`;
 
-/** The real hashing, which is meant to be dear: each password is hashed once, and each hash verified once. */
+/**
+ * The real hashing, with a cache, because it is slow by design: each password is hashed once, and each hash verified
+ * once.
+ */
 export const onceArgon2: Argon2 = {
   hash: ((...given: Parameters<typeof hash>) =>
     once(hashes, JSON.stringify(given), () => hash(...given))) as typeof hash,
@@ -192,7 +196,7 @@ export const onceArgon2: Argon2 = {
 const hashes = new Map<string, Promise<string>>();
 const verdicts = new Map<string, Promise<boolean>>();
 
-/** The real hashing, counted. */
+/** The real hashing, with a counter. */
 export function countedArgon2(): Argon2 & { calls: number } {
   const counted = {
     calls: 0,

@@ -4,10 +4,10 @@ import { makeMember, makeTenant, signIn, type MadeTenant } from './accounts.js';
 import type { Client } from './http.js';
 import type { TestServer } from './server.js';
 
-/** An organisation under administration, with its owner signed in. */
+/** An organisation with a signed-in owner. */
 export interface Administration extends MadeTenant {
   readonly asOwner: Client;
-  /** A further member, signed in. */
+  /** Adds another member, who is signed in. */
   join(as: {
     roleCode: string;
     subjectScope?: readonly string[] | null;
@@ -62,9 +62,7 @@ export async function administration(
   };
 }
 
-/**
- * A session that was opened just now with a password, put straight into the database: for what is called without HTTP.
- */
+/** Inserts a session opened just now with a password into the database, for calls without HTTP. */
 export async function openSession(
   { platform }: Pick<TestServer['foundation'], 'platform'>,
   { tenantId, memberId }: { tenantId: string; memberId: string },

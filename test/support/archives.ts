@@ -2,7 +2,7 @@ import { strToU8, zipSync, type Zippable } from 'fflate';
 import { Readable } from 'node:stream';
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** A zip as a program writes it; files may be given with options of their own. */
+/** A zip; each file may have its own options. */
 export const aZip = (files: Readonly<Record<string, string | Uint8Array>>): Buffer =>
   Buffer.from(
     zipSync(
@@ -15,7 +15,7 @@ export const aZip = (files: Readonly<Record<string, string | Uint8Array>>): Buff
     ),
   );
 
-/** A zip whose one file is marked as encrypted, as which its bytes then count. */
+/** A zip whose only file is marked as encrypted. */
 export function encryptedZip(name: string, text: string): Buffer {
   const zip = Buffer.from(zipSync({ [name]: [strToU8(`twelve bytes${text}`), { level: 0 }] }));
   for (const [signature, flags] of [
@@ -94,7 +94,7 @@ export function streamedZip(
   ]);
 }
 
-/** A stream of so many zero bytes, made as it is read. */
+/** A stream of zero bytes, generated while it is read. */
 export function zeros(sizeBytes: number): Readable {
   const piece = Buffer.alloc(65_536);
   return Readable.from(
@@ -105,7 +105,7 @@ export function zeros(sizeBytes: number): Readable {
   );
 }
 
-/** Bytes as they may come from a store. */
+/** The bytes as a stream, like those from a store. */
 export const inPieces = (bytes: Uint8Array, size: number): Readable =>
   Readable.from(
     (function* () {

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * The six digits that an authenticator app shows, worked out here by RFC 6238 alone. `steps` are thirty seconds each,
- * later or (below 0) earlier.
+ * The six digits that an authenticator app shows, implemented from RFC 6238. `steps` of thirty seconds are added to the
+ * time, negative ones subtracted.
  */
 export function codeOf({ secret, at, steps = 0 }: { secret: string; at: number; steps?: number }): string {
   const counter = Buffer.alloc(8);
@@ -12,7 +12,7 @@ export function codeOf({ secret, at, steps = 0 }: { secret: string; at: number; 
   return String(number % 1_000_000).padStart(6, '0');
 }
 
-/** Six digits that are not the code of any step nearby. */
+/** Six digits that are not the code of any nearby step. */
 export function wrongCode({ secret, at }: { secret: string; at: number }): string {
   const near = new Set([-2, -1, 0, 1, 2].map((steps) => codeOf({ secret, at, steps })));
   return ['000000', '111111', '222222', '333333', '444444', '555555'].find((code) => !near.has(code)) ?? '';

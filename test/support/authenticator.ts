@@ -1,34 +1,34 @@
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 
-/** What an authenticator and its browser may do otherwise than they should. */
+/** Ways in which an authenticator or browser can misbehave. */
 export interface Behaviour {
-  /** Where the browser says that it is. */
+  /** The origin reported by the browser. */
   readonly origin?: string;
   readonly rpId?: string;
-  /** `webauthn.create` or `webauthn.get`, unless it says otherwise. */
+  /** By default `webauthn.create` or `webauthn.get`. */
   readonly type?: string;
   readonly challenge?: string;
   readonly crossOrigin?: boolean;
   /** Whether the user was present and verified (finger, face, PIN). */
   readonly present?: boolean;
   readonly verified?: boolean;
-  /** The kind that is kept on several devices. */
+  /** A passkey that is synced to several devices. */
   readonly synced?: boolean;
   /** The signature counter; it increments from `counts`. */
   readonly counter?: number;
-  /** Names another credential than the one that signs. */
+  /** Reports a different credential id than the one that signs. */
   readonly credentialId?: string;
   readonly userHandle?: string | null;
-  /** Of a registration: a statement of its own. */
+  /** For registrations: a custom attestation statement. */
   readonly attestation?: { readonly fmt: string; readonly attStmt: Cbor };
 }
 
 export interface SoftwareAuthenticator {
-  /** The answer to registration options, as a browser's `toJSON()` gives it. */
+  /** The response to registration options, in the format of a browser's `toJSON()`. */
   create(options: CreationOptions, behaviour?: Behaviour): Attestation;
-  /** The answer to login options, with the passkey made last, or that of `credentialId` among those made here. */
+  /** The response to login options, with the newest passkey, or the created one with `credentialId`. */
   get(options: RequestOptions, behaviour?: Behaviour): Assertion;
-  /** Ids of the passkeys that were made here. */
+  /** The ids of the created passkeys. */
   readonly credentialIds: readonly string[];
 }
 
@@ -45,8 +45,8 @@ export type Attestation = ReturnType<typeof attestationOf>;
 export type Assertion = ReturnType<typeof assertionOf>;
 
 /**
- * Makes real P-256 keys, attestation objects without a statement, and assertions. `counts`: its signature counter goes
- * up; else it is always 0, as with passkeys that are synced.
+ * Creates real P-256 keys, attestation objects without a statement, and assertions. With `counts` the signature counter
+ * increases; otherwise it is always 0, as for synced passkeys.
  */
 export function softwareAuthenticator({
   origin,
@@ -211,7 +211,8 @@ function uint32(value: number): Buffer {
 }
 
 /**
- * As much of CBOR (RFC 8949) as authenticators write: integers, bytes, text, lists and maps, the shortest form of each.
+ * The subset of CBOR (RFC 8949) that authenticators write: integers, bytes, text, lists and maps in their shortest
+ * form.
  */
 export type Cbor = number | string | Uint8Array | readonly Cbor[] | ReadonlyMap<Cbor, Cbor>;
 

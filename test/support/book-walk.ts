@@ -7,7 +7,7 @@ import type { PaymentLineInput } from '../../data-plane-agent/plane/contract/rec
 import type { TestPlane } from './plane.js';
 import { aContract, aLine } from './samples.js';
 
-/** People and subject companies of a walk: few, so that contracts meet. */
+/** People and subject companies: few, so that contracts share them. */
 export const PEOPLE = [
   '0a000000-0000-7000-8000-000000000001',
   '0a000000-0000-7000-8000-000000000002',
@@ -19,14 +19,14 @@ const person = fc.constantFrom(...PEOPLE);
 const subject = fc.constantFrom(...SUBJECTS);
 /** With 2, 0 and 3 decimals. */
 const currency = fc.constantFrom('CNY', 'JPY', 'KWD');
-/** In minor units; a few come often, so that lines are paid, and invoiced, to the last of them. */
+/** In minor units; some are frequent, so that lines become fully paid and invoiced. */
 const money = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(100, 2_500, 3_000_000_001) },
   fc.constant(0),
   fc.integer({ min: 1, max: 300 }),
   fc.integer({ min: 1, max: 4_000_000_000 }),
 );
-/** As the distance from today, most of them where ages and months turn. */
+/** Days relative to today, most of them at the limits of age groups and months. */
 const when = fc.oneof(
   fc.constantFrom(-91, -90, -89, -61, -60, -31, -30, -1, 0, 1, 7, 8),
   fc.integer({ min: -260, max: 260 }),
@@ -115,7 +115,7 @@ export const bookStep = fc.oneof(
 );
 export type BookStep = typeof bookStep extends fc.Arbitrary<infer T> ? T : never;
 
-/** Control over every stage: a walk goes where it likes. */
+/** Control over every stage, so that all transitions are possible. */
 export const EVERY_CONTROL = Object.fromEntries(
   ['draft', 'extracted', 'review', 'approved', 'signed', 'active', 'completed', 'archived'].map((stage) => [
     stage,
@@ -123,7 +123,7 @@ export const EVERY_CONTROL = Object.fromEntries(
   ]),
 );
 
-/** Takes one step after the other. A refusal by rule is a fine outcome too: then nothing has changed. */
+/** Runs the steps one after the other. Refusals by a rule are allowed; they change nothing. */
 export async function walk(book: TestPlane, steps: readonly BookStep[]): Promise<void> {
   const ids: string[] = [];
   for (const step of steps) {

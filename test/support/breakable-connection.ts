@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-/** A cable to a server on loopback, which can be pulled. */
+/** A proxy to a server on loopback whose connections can be interrupted. */
 export interface BreakableConnection {
   readonly port: number;
-  /** What the server has sent over it, in bytes. */
+  /** The number of bytes that the server has sent. */
   readonly sentBytes: number;
-  /** Breaks what goes over it off, and whatever comes until it is put in again. */
+  /** Closes all connections, and new ones until it is restored. */
   pull(): void;
   putIn(): void;
   stop(): Promise<void>;
@@ -28,7 +28,7 @@ export async function breakableConnectionTo(port: number): Promise<BreakableConn
     ] as const) {
       open.add(one);
       one.pipe(other);
-      // When one end closes, the other closes too; its users get the reason.
+      // When one end closes, the other is closed too, with the error.
       one
         .on('error', () => end(other))
         .on('close', () => {
@@ -41,7 +41,7 @@ export async function breakableConnectionTo(port: number): Promise<BreakableConn
   await once(server, 'listening');
   const breakOff = () => [...open].forEach(end);
   return {
-    port: (server.address() as AddressInfo).port, // of a server on a port, not on a pipe
+    port: (server.address() as AddressInfo).port, // the server listens on a port, not a pipe
     get sentBytes() {
       return sentBytes;
     },

@@ -1,6 +1,5 @@
 /**
- * For a TLS server of a test's own: self-signed, for `hooks.example.test`, valid for a hundred years. The key protects
- * nothing.
+ * For TLS servers in tests: self-signed, for `hooks.example.test`, valid for a hundred years. The key is not secret.
  */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBsDCCAVagAwIBAgIUQ49ZeG/AbgiQdhiYEYqmkYUF5ikwCgYIKoZIzj0EAwIw
@@ -24,7 +23,7 @@ EtqN/meoarcXmYWq6kwjZCjrz7WKqnis3I9EXw3y2oK/8Yd5pCPnbA8c
 `;
 
 /**
- * For a store on this machine, as `localhost`, `127.0.0.1`, `s3.localhost` and one name below that: self-signed too,
+ * For a store on this machine: self-signed for `localhost`, `127.0.0.1`, `s3.localhost` and one subdomain of that,
  * valid until 2124.
  */
 export const LOCAL_CERTIFICATE = `-----BEGIN CERTIFICATE-----

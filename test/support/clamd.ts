@@ -10,22 +10,22 @@ import { skip } from './skip.js';
 import { read } from './source.js';
 
 export interface TestClamd {
-  /** As CLAMAV_URL takes it. */
+  /** The value for CLAMAV_URL. */
   readonly url: string;
-  /** Adds a signature that finds this text wherever it stands, and waits until it does. */
+  /** Adds a signature for this text at any position, and waits until it is active. */
   learn(name: string, text: string): Promise<void>;
   /** Kills the process and waits until it has exited. */
   kill(): Promise<void>;
-  /** Ends it and removes what it had. */
+  /** Stops it and removes its files. */
   stop(): Promise<void>;
 }
 
-/** The test file of eicar.org, in parts, so that no scanner finds it in this one. */
+/** The test file of eicar.org, split so that scanners do not report this source file. */
 export const EICAR = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-', 'ANTIVIRUS-TEST-FILE!', '$H+H*'].join('');
 
 /**
- * Starts a clamd with docker/clamd.conf, changed only in where it listens and keeps things, and in `settings`. It knows
- * one signature, which finds EICAR wherever it stands. Throws when there is no clamd here: see `needsClamd`.
+ * Starts clamd with docker/clamd.conf, changed only in its paths, addresses and `settings`. It has one signature, for
+ * EICAR at any position. Throws if clamd is not installed: see `needsClamd`.
  */
 export async function startClamd({
   settings = {},
@@ -61,7 +61,7 @@ export async function startClamd({
       );
       return [program, '-c', join(folder, 'clamd.conf')];
     },
-    answers: async () => (await asked(target, 'PING').catch(() => '')) === 'PONG', // not yet there
+    answers: async () => (await asked(target, 'PING').catch(() => '')) === 'PONG', // not started yet
   });
   const log = (): Promise<string> => readFile(join(home, 'log'), 'utf8');
   return {
@@ -74,7 +74,7 @@ export async function startClamd({
     },
     async kill() {
       process.kill(Number(await readFile(join(home, 'pid'), 'utf8')), 'SIGKILL');
-      // It has stopped when connections are refused; until then they may be accepted and reset.
+      // It has stopped when connections are refused; before that they may be accepted and reset.
       while (
         (await asked(target, 'PING').then(
           () => '',
@@ -88,8 +88,8 @@ export async function startClamd({
 }
 
 /**
- * To be called first in a `describe` that needs clamd: skips the suite where there is none, which REQUIRE_SERVICES=1
- * makes a failure.
+ * Call this first in a `describe` that needs clamd: skips the suite if it is not installed (a failure with
+ * REQUIRE_SERVICES=1).
  */
 export function needsClamd(): void {
   before('clamd', function () {
@@ -111,7 +111,7 @@ function clamdProgram(): string | undefined {
   return folders.map((folder) => join(folder, 'clamd')).find((path) => existsSync(path));
 }
 
-/** The file that is shipped, with some settings in place of its own. */
+/** The shipped configuration with some settings replaced. */
 function configuration(settings: Readonly<Record<string, string>>): string {
   const replaced = new Set([...Object.keys(settings), 'LocalSocket', 'LocalSocketMode', 'FixStaleSocket']);
   const shipped = read('docker/clamd.conf')
@@ -120,7 +120,7 @@ function configuration(settings: Readonly<Record<string, string>>): string {
   return [...shipped, ...Object.entries(settings).map(([name, value]) => `${name} ${value}`), ''].join('\n');
 }
 
-/** A line of an .ndb file: any kind of file (0), anywhere in it (*). */
+/** A line of an .ndb file: any file type (0), any offset (*). */
 const signature = (name: string, text: string): string => `${name}:0:*:${Buffer.from(text).toString('hex')}\n`;
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');

@@ -14,14 +14,14 @@ export interface Outcome {
 }
 
 export interface Installation {
-  /** An empty folder of its own: `DATA_DIR` is below it and not made yet. */
+  /** A new empty folder; `DATA_DIR` is a subfolder that does not exist yet. */
   readonly folder: string;
   readonly dataDir: string;
-  /** Runs the CLI as a process, without a terminal. `input` is all of its standard input. */
+  /** Runs the CLI as a process, without a terminal. `input` is its complete standard input. */
   cli(args: readonly string[], options?: { readonly env?: Env; readonly input?: string }): Promise<Outcome>;
   /** Starts it and leaves it running. */
   start(args: readonly string[], options?: { readonly env?: Env }): Running;
-  /** Runs it in this process, at a terminal or not: quicker, and answers can be given. */
+  /** Runs the CLI in this process, with or without a terminal: faster, and prompts can be answered. */
   inProcess(args: readonly string[], options?: InProcess): Promise<Outcome>;
 }
 type Env = Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ type Env = Readonly<Record<string, string>>;
 export interface InProcess {
   readonly env?: Env;
   readonly input?: string;
-  /** Somebody at a terminal, who gives these answers. */
+  /** A terminal that gives these answers. */
   readonly answers?: readonly string[];
   readonly clock?: Clock;
   readonly nodeVersion?: string;
@@ -38,12 +38,15 @@ export interface InProcess {
 export interface Running {
   readonly pid: number;
   kill(signal: NodeJS.Signals): void;
-  /** Resolves once standard output holds the text; rejects when the process ends before. */
+  /** Resolves when standard output contains the text; rejects if the process ends before. */
   printed(text: string): Promise<string>;
   readonly ended: Promise<Outcome>;
 }
 
-/** Installations that go, and whose processes end, after each test of the suite, or `after` all of them. */
+/**
+ * Installations that are deleted, and whose processes are stopped, after each test of the suite, or `after` all of
+ * them.
+ */
 export function installations(hook: Mocha.HookFunction = afterEach): () => Promise<Installation> {
   const folders: string[] = [];
   const running: Running[] = [];
@@ -74,7 +77,10 @@ export function installations(hook: Mocha.HookFunction = afterEach): () => Promi
   };
 }
 
-/** Only what a process needs to run at all, and what the test gives: the machine's own settings stay out. */
+/**
+ * Only the variables that a process needs to run, and those of the test, so that settings of the machine have no
+ * effect.
+ */
 function child(
   args: readonly string[],
   { folder, env, input = '' }: { folder: string; env: Env; input?: string },
@@ -92,7 +98,7 @@ function child(
     look();
   });
   started.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  // A process that ends without reading its input is no failure of the test.
+  // A process may end without reading its input.
   started.stdin.on('error', () => undefined).end(input);
   const ended = new Promise<Outcome>((resolve, reject) => {
     started.on('error', reject).on('close', (code) => resolve({ code, stdout, stderr }));

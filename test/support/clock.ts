@@ -2,9 +2,9 @@ import type { Clock } from '../../data-plane-agent/base/clock.js';
 
 /** A clock that stands still until the test moves it. */
 export interface FakeClock extends Clock {
-  /** Moves the clock by so many milliseconds. */
+  /** Advances the clock by milliseconds. */
   advance(ms: number): void;
-  /** Puts the clock to an instant: epoch milliseconds, or ISO text. */
+  /** Sets the clock to an instant: epoch milliseconds or ISO text. */
   set(instant: number | string): void;
 }
 

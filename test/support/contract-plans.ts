@@ -9,9 +9,9 @@ import type { TestPlane } from './plane.js';
 import { aContract } from './samples.js';
 
 const FIELDS = Object.keys(LineSchema.properties);
-/** What a client that read a line sends back of it. */
+/** The fields of a line that a client sends back after reading it. */
 const asRequest = (line: PaymentLine): PaymentLineInput =>
-  Object.fromEntries(Object.entries(line).filter(([field]) => FIELDS.includes(field))) as PaymentLineInput; // the request's own fields
+  Object.fromEntries(Object.entries(line).filter(([field]) => FIELDS.includes(field))) as PaymentLineInput; // the fields of the request
 export const planOf = ({ payments }: Pick<ContractDetail, 'payments'>) => payments.map(asRequest);
 export const shape = ({ payments }: Pick<ContractDetail, 'payments'>) =>
   payments.map(({ period, dueDate, amount }) => [period, dueDate, amount]);

@@ -8,13 +8,13 @@ import { createDatabase, needsPostgres } from './postgres.js';
 export interface FreshDatabase {
   readonly database: Database;
   readonly url: string;
-  /** Another connection pool to the same database, as another process would have. */
+  /** Another connection pool to the same database, like that of another process. */
   again(): Promise<Database>;
 }
 
 /**
- * Runs the same tests on an SQLite file and on a real PostgreSQL. `fresh` opens an empty database that goes with the
- * suite.
+ * Runs the same tests on an SQLite file and on a real PostgreSQL. `fresh` opens an empty database that is deleted after
+ * the suite.
  */
 export function forEachDatabase(
   body: (kind: 'sqlite' | 'postgres', fresh: () => Promise<FreshDatabase>) => void,

@@ -1,22 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Around each test file of a parallel run. There a worker is ended when its files are done, so that a handle left open
- * would be swept away unseen: each file is asked instead to leave nothing that keeps a process alive beyond what it
- * found.
+ * Hooks around each test file of a parallel run. Workers are killed when their files are done, which would hide open
+ * handles. Therefore each file must not leave more handles that keep a process alive than existed before.
  */
 export const mochaHooks =
   process.env['MOCHA_WORKER_ID'] === undefined
     ? {}
     : {
         async beforeAll() {
-          await Promise.resolve(); // by then mocha's own timer is going, as it is in the other hook
+          await Promise.resolve(); // mocha's own timer must be running, as in the other hook
           found = open();
         },
         async afterAll(this: Mocha.Context) {
           this.timeout(30_000);
           if (process.env['TEST_POSTGRES_URL']) await (await import('./postgres.js')).dropRest();
-          // Closed handles may take a moment to disappear.
+          // Closed handles take a moment to disappear.
           for (const deadline = Date.now() + 10_000; Date.now() < deadline && left().length > 0;) await sleep(20);
           if (left().length > 0)
             throw new Error(

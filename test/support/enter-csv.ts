@@ -5,7 +5,7 @@ import type { Answer, Client } from './http.js';
 type Cells = Readonly<Record<string, string>>;
 
 export interface EnterOptions {
-  /** Signed in with the right to enter contracts, receipts and invoices. */
+  /** Signed in with the permission to create contracts, receipts and invoices. */
   readonly client: Client;
   /** Subject companies by name. */
   readonly subjects: ReadonlyMap<string, string>;
@@ -13,9 +13,9 @@ export interface EnterOptions {
 }
 
 /**
- * Enters a CSV with one row for each payment line through the API, as a person would: each contract with its plan, then
- * what was received and invoiced on its lines. Rows of one contract stand together and repeat its cells. Answers the
- * contracts as they then are.
+ * Creates the records of a CSV with one row per payment line through the API: each contract with its plan, then the
+ * receipts and invoices of its lines. Rows of one contract are adjacent and repeat its cells. Returns the resulting
+ * contracts.
  */
 export async function enterCsv(text: string, { client, subjects, ownerId }: EnterOptions): Promise<ContractDetail[]> {
   const rows = parse(text, { columns: true }) as Cells[];
@@ -83,7 +83,7 @@ const NUMBERS = new Set(['quantity', 'unitPrice', 'receivedAmount', 'invoiceAmou
 
 const contractOf = (cells: Cells) => given(cells, CONTRACT);
 
-/** The cells that hold something, numbers as numbers. */
+/** The non-empty cells, numbers converted. */
 const given = (cells: Cells, fields: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(
     fields

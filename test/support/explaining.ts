@@ -1,6 +1,6 @@
 import type { Database, Transaction, Value } from '../../data-plane-agent/base/database/database.js';
 
-/** The transaction, which also notes the plan of each statement that it reads with. */
+/** Wraps a transaction to record the plan of each read statement. */
 export function explaining(tx: Transaction, plans: string[]): Transaction {
   const noted = async <T>(sql: string, values: readonly Value[], run: () => Promise<T>): Promise<T> => {
     const rows = await tx.all(`${tx.dialect === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN'} ${sql}`, values);
@@ -20,10 +20,7 @@ export function explaining(tx: Transaction, plans: string[]): Transaction {
   };
 }
 
-/**
- * Has the planner know what the tables hold. A connection that reads learns of it with a statement that is carried out,
- * and not with an EXPLAIN.
- */
+/** Updates the planner's statistics. A read connection loads them when it executes a statement, not with EXPLAIN. */
 export async function analyse(database: Database): Promise<void> {
   await database.exclusive((connection) =>
     connection.run(database.dialect === 'postgres' ? 'VACUUM ANALYZE' : 'ANALYZE'),

@@ -11,14 +11,13 @@ import type { ExternalServices } from '../../data-plane-agent/plane/local/index.
 
 export interface TestExternalServices {
   readonly external: ExternalServices;
-  /** What went on after its answer has come to an end. */
+  /** Resolves when all background work is done. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * What a data plane needs beside its database: files in a folder of their own that nobody scans, unless `settings` say
- * otherwise.
+ * The services that a data plane needs besides its database: by default, files in a temporary folder without scanner.
  */
 export async function openExternalServices({
   clock,

@@ -16,7 +16,7 @@ export const put = (fieldKey: string, overrideValue: unknown): FieldReview => ({
 });
 export const controls: Call['controls'] = { draft: 'edit', extracted: 'edit', signed: 'admin' };
 
-/** A caller with controls, and the people that the control plane passes along. */
+/** A caller with workflow controls, and the members that the control plane passes with a call. */
 export function withPeople(t: TestPlane) {
   const subjectId = newId();
   const people = {

@@ -1,6 +1,6 @@
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 
-/** The code and details of the failure that a promise rejects with. Anything else is thrown on, and so is success. */
+/** The code and details of the failure that a promise rejects with. Throws for other errors and for success. */
 export async function failureOf(work: Promise<unknown>): Promise<{ readonly code: string; readonly details: unknown }> {
   try {
     await work;
@@ -11,7 +11,7 @@ export async function failureOf(work: Promise<unknown>): Promise<{ readonly code
   throw new Error('it was not refused');
 }
 
-/** What a 400 says of the fields that it names. */
+/** The messages of a 400. */
 export async function badFields(work: Promise<unknown>): Promise<Record<string, string>> {
   const { code, details } = await failureOf(work);
   if (code !== 'INVALID_INPUT') throw new Error(`it was refused with ${code}`);

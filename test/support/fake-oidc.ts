@@ -2,11 +2,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
 
-/** What a provider that does not play by the rules answers. */
+/** The responses of a misbehaving provider. */
 export interface Manipulation {
-  /** Claims over those that would be right. */
+  /** Claims that replace the correct ones. */
   readonly claims?: Readonly<Record<string, unknown>>;
-  /** `alg` of the token's header, and how it is signed. */
+  /** `alg` of the token's header, and the signing algorithm. */
   readonly sign?: 'right' | 'other_key' | 'none' | 'hs256' | 'no_signature';
   /** Instead of a token response. */
   readonly tokenAnswer?: {
@@ -14,23 +14,20 @@ export interface Manipulation {
     readonly headers?: Readonly<Record<string, string>>;
     readonly body: string;
   };
-  /** Without it, UserInfo knows nothing but the subject. */
+  /** By default, UserInfo returns only the subject. */
   readonly userInfo?: Readonly<Record<string, unknown>>;
-  /** Over the discovery document. */
+  /** Replaces parts of the discovery document. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * A fake provider, beside the real one, that returns whatever manipulated answer the test sets. It has no page to sign
- * in at.
- */
+/** A fake provider that returns the manipulated responses set by the test. It has no sign-in page. */
 export interface FakeProvider {
   readonly issuer: string;
   settings(more?: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
   lie: Manipulation;
-  /** The nonce that the service asked to have repeated. */
+  /** The nonce sent by the service. */
   nonce: string;
-  /** Paths that were asked for. */
+  /** The requested paths. */
   readonly asked: readonly string[];
   stop(): Promise<void>;
 }

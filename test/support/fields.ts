@@ -9,7 +9,7 @@ import type { TestPlane } from './plane.js';
 
 type Caller = Pick<TestPlane, 'plane'>;
 
-/** Runs a command about custom fields. */
+/** Runs a command for custom fields. */
 export const fieldCommand = <C extends FieldCommandType>(
   { plane }: Caller,
   type: C,
@@ -19,7 +19,7 @@ export const fieldCommand = <C extends FieldCommandType>(
 
 let made = 0;
 
-/** A custom field; a text unless something else is asked for. */
+/** A custom field, by default a text. */
 export const aField = async (
   caller: Caller,
   payload: Partial<PayloadOf<'CreateField'>> = {},

@@ -20,20 +20,20 @@ export type FileServerKind = 'sqlite and a folder' | 'postgres and minio' | 'rem
 
 interface FileServerOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Made anew for each server. */
+  /** Created for each server. */
   readonly clock?: () => Clock;
-  /** With a clamd of its own that scans. */
+  /** Whether files are scanned by a separate clamd. */
   readonly scans?: boolean;
   readonly kinds?: readonly FileServerKind[];
-  /** As `startServer` takes it. */
+  /** See `startServer`. */
   readonly objects?: HostParts['objects'];
 }
 
 let buckets = 0;
 
 /**
- * The same suite on each way to keep files. `server()` and, where files are scanned, `clamd()` give the running ones,
- * in hooks and tests.
+ * Defines the same suite for each kind of file storage. `server()` and, if files are scanned, `clamd()` return the
+ * running ones in hooks and tests.
  */
 export function forEachFileServer(
   define: (server: () => TestServer, kind: FileServerKind, clamd: () => TestClamd) => void,
@@ -52,7 +52,7 @@ export function forEachFileServer(
       const undo: (() => Promise<void>)[] = [];
       let running: { readonly server: TestServer; readonly clamd: TestClamd | undefined } | undefined;
       before('start the server', async function () {
-        this.timeout(60_000); // servers that start on a busy machine
+        this.timeout(60_000); // servers may start slowly on a busy machine
         const bucket =
           kind === 'postgres and minio'
             ? (
@@ -76,7 +76,7 @@ export function forEachFileServer(
             : { database: kind === 'postgres and minio' ? 'postgres' : 'sqlite' }),
         });
         undo.push(() => server.stop());
-        // Makes the bucket, and shows the scanner the test files.
+        // Creates the bucket, and runs the scanner's self-test.
         await settled(server);
         running = { server, clamd };
       });
@@ -107,14 +107,14 @@ export function hostedBy({ foundation: { hosted } }: TestServer): HostedPlane {
 
 export const filesOf = (server: TestServer): OpenedFiles => hostedBy(server).files;
 
-/** The keys of all objects of the tenant, in order. */
+/** The sorted keys of all objects of the tenant. */
 export async function objectsOf(server: TestServer, { tenant }: Pick<Administration, 'tenant'>): Promise<string[]> {
   const keys: string[] = [];
   for await (const { key } of filesOf(server).objects.list('')) if (key.split('/')[1] === tenant.id) keys.push(key);
   return keys.toSorted();
 }
 
-/** What goes on after an answer has come to its end. */
+/** Resolves when background work has ended. */
 export const settled = (server: TestServer): Promise<void> => hostedBy(server).background.settled();
 
 /** The data plane as a job calls it. */
@@ -127,11 +127,11 @@ export function asJob(server: TestServer, { tenant }: Pick<Administration, 'tena
   return bind(server.foundation.dataPlanes.forTenant(tenant.id), call, { operations: OPERATIONS });
 }
 
-/** Signed in anew: access tokens do not outlive a clock that is moved. */
+/** Signs in again, because access tokens expire when the clock is moved. */
 export const ownerOf = async (server: TestServer, org: Administration): Promise<Client> =>
   (await signIn(server.client, { tenant: org.tenant, member: org.owner })).client;
 
-/** Asks again until it is so. */
+/** Polls until the condition is true. */
 export async function until<T>(ask: () => Promise<T>, isSo: (answer: T) => boolean): Promise<T> {
   for (;;) {
     const answer = await ask();

@@ -12,8 +12,8 @@ export interface Guarded {
 }
 
 /**
- * Starts a server program in a new temporary directory, which goes with it however we end. `answers` says whether it
- * serves already.
+ * Starts a server program in a new temporary directory. Both are removed however this process ends. `answers` reports
+ * whether it is ready.
  */
 export async function startGuarded({
   name,
@@ -41,7 +41,7 @@ export async function startGuarded({
   return { home, stop };
 }
 
-/** Whether an HTTP server answers there, with any status. */
+/** Whether an HTTP server responds at the URL, with any status. */
 export const speaksHttp = async (url: string): Promise<boolean> => {
   const answer = await fetch(url).catch(() => undefined); // nobody listens yet
   await answer?.text();

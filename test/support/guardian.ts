@@ -6,19 +6,19 @@ import { join } from 'node:path';
 import type { RunAs } from './ordinary-user.js';
 
 export interface Guard {
-  /** The server's directory; what it prints is in `log` there. */
+  /** The server's directory; its output is in the file `log`. */
   readonly home: string;
   readonly command: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** What ends it in an orderly way. */
+  /** The signal for a regular shutdown. */
   readonly signal: 'INT' | 'TERM';
   readonly runAs?: RunAs;
 }
 
 /**
- * Starts a server whose parent is a shell that waits on a pipe which only this process holds: however we end, SIGKILL
- * included, the pipe closes, the shell ends the server and removes the directory. It is detached, so that Ctrl-C
- * reaches this process and not the server, and keeps no process alive.
+ * Starts a server whose parent is a shell that reads from a pipe of this process. However this process ends, SIGKILL
+ * included, the pipe closes, and the shell stops the server and removes the directory. The shell is detached, so that
+ * Ctrl-C does not reach the server, and does not keep this process alive.
  */
 export async function guarded({ home, command, env, signal, runAs }: Guard): Promise<ChildProcess> {
   const script = `home=$1; shift; "$@" & server=$!; read -r keep; kill -${signal} "$server" 2>/dev/null; wait "$server"; cd /; [ -n "$keep" ] || rm -rf "$home"`;
@@ -33,14 +33,16 @@ export async function guarded({ home, command, env, signal, runAs }: Guard): Pro
     });
     await once(guardian, 'spawn');
     guardian.unref();
-    if (guardian.stdin && 'unref' in guardian.stdin) (guardian.stdin as Socket).unref(); // the pipe of a child is a socket
+    if (guardian.stdin && 'unref' in guardian.stdin) (guardian.stdin as Socket).unref(); // the pipe of a child process is a socket
     return guardian;
   } finally {
     await log.close();
   }
 }
 
-/** Resolves when the server has ended. Its directory goes with it, unless it is to be started again there. */
+/**
+ * Stops the server and resolves when it has ended. Its directory is removed unless the server will be restarted in it.
+ */
 export async function ended(
   guardian: ChildProcess,
   { keepsHome = false }: { readonly keepsHome?: boolean } = {},
@@ -52,7 +54,7 @@ export async function ended(
   await exited;
 }
 
-/** A port of loopback that was free a moment ago. */
+/** A loopback port that is currently free. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
@@ -63,5 +65,5 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** A worker of a parallel run imports a file once for many test files: there a shared server ends with the worker. */
+/** A worker of a parallel run imports a module once for many test files, so a shared server ends with the worker. */
 export const endsWithItsRun = typeof after === 'function' && process.env['MOCHA_WORKER_ID'] === undefined;

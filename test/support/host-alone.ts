@@ -11,8 +11,8 @@ import { OPERATION_NAMES } from '../../data-plane-agent/plane/operations/index.j
 import { serve } from '../../data-plane-agent/plane/serve.js';
 
 /**
- * A program that hosts a data plane and nothing else, as an agent does: its operations, its signed URLs, health and
- * metrics over HTTP. `test/guarantees/imports.test.ts` sees that it needs nothing of the server.
+ * A program that hosts a data plane and nothing else, like an agent: operations, signed URLs, health and metrics over
+ * HTTP. `test/guarantees/imports.test.ts` checks that it imports nothing from the server.
  */
 export async function hostAlone(
   settings: Omit<HostSettings, 'publicUrl'> & { readonly metricsToken?: string | undefined },
@@ -45,5 +45,5 @@ export async function hostAlone(
   return { hosted, port: front.port, stop: front.stop };
 }
 
-/** Takes one message, and answers it. */
+/** Receives one message and answers it. */
 export const OPERATIONS_PATH = '/operations';

@@ -1,17 +1,17 @@
 import { typesOf, validOf, type Json } from './schemas.js';
 
-/** A value that a field must refuse, as JSON text: much of it no serialiser would write. */
+/** A value that a field must refuse, as JSON text, because no serialiser would write some of them. */
 export interface HostileText {
   readonly label: string;
   readonly json: string;
   /**
-   * What is named is not the field: its outermost one, when it is refused before fields are looked at, or its first
-   * element.
+   * Set if the error names another path than the field: its outermost parent if it is refused before validation, or its
+   * first element.
    */
   readonly names?: 'outermost' | 'element';
 }
 
-/** Every way in which we know to fill a field of this schema wrongly. */
+/** All known kinds of invalid values for a field of this schema. */
 export function hostileTextFor(schema: Json): HostileText[] {
   const types = typesOf(schema);
   const nullable = types.includes('null');
@@ -25,7 +25,7 @@ export function hostileTextFor(schema: Json): HostileText[] {
   return all;
 }
 
-/** 50 000 lists within each other: a parser that descends would overflow its stack. */
+/** 50 000 nested lists, which overflow the stack of a recursive parser. */
 const DEEP: HostileText = {
   label: '50 000 levels',
   json: `${'['.repeat(50_000)}${']'.repeat(50_000)}`,
@@ -70,7 +70,7 @@ function nastyTexts(schema: Json, nullable: boolean): HostileText[] {
   if (!verbatim)
     for (const code of ['0000', '0007', '000b', '001b', '007f'])
       values.push([`the control character U+${code}`, `"${fill}\\u${code}${fill}"`]);
-  // What steers how a text is shown: overrides, isolates and marks of direction, C1 controls, separators of lines.
+  // Characters that affect how a text is displayed: bidirectional control characters, C1 controls, line separators.
   if (schema['x-name'] === true || schema['x-plain'] === true)
     for (const code of ['0085', '009b', '061c', '200e', '200f', '202a', '202e', '2066', '2069'])
       values.push([`the control U+${code}`, `"${fill}\\u${code}${fill}"`]);
@@ -96,7 +96,7 @@ function nastyTexts(schema: Json, nullable: boolean): HostileText[] {
   return values.map(([label, json]) => ({ label, json }));
 }
 
-/** What looks like a value of a format and is none. */
+/** Almost valid values of a format. */
 const FORMATS: Readonly<Record<string, readonly string[]>> = {
   date: [
     '2026-02-30',
@@ -139,7 +139,7 @@ function nastyNumbers(schema: Json, whole: boolean): HostileText[] {
     ...(['1e400', '-1e400', '1e308', '-1e308'] as const),
     ...(Number.isFinite(max) ? [String(max + 1), '9007199254740993000'] : []),
     ...(Number.isFinite(min) ? [String(min - 1)] : []),
-    // Money has as many decimals as its currency, a price six: these are more than either.
+    // More decimals than any currency (at most four) or a unit price (six) may have.
     ...(whole ? ['1.5', '0.1', '1e-7'] : ['1.23456789', '0.0000001']),
   ];
   return values.map((json) => ({ label: json, json }));
@@ -173,7 +173,7 @@ function nastyObjects(schema: Json): HostileText[] {
   ];
 }
 
-/** What a query's parameter must refuse; `undefined` where a value is not refused for its form. */
+/** Values that a query parameter must refuse; `undefined` if no value is malformed. */
 export function hostileParameters(schema: Json): readonly string[] {
   const types = typesOf(schema);
   if (types.includes('integer'))

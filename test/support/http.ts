@@ -6,7 +6,7 @@ import { text as textOf } from 'node:stream/consumers';
 export interface Answer<T> {
   readonly status: number;
   readonly headers: Headers;
-  /** The JSON of the answer; `undefined` when it has none. */
+  /** The parsed JSON of the answer, if any. */
   readonly body: T;
   readonly text: string;
 }
@@ -14,21 +14,21 @@ export interface Answer<T> {
 export interface RequestOptions {
   readonly query?: Readonly<Record<string, string | number | boolean>> | string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Instead of the client's own; `null` sends none. */
+  /** Replaces the client's token; `null` sends none. */
   readonly token?: string | null;
-  /** The body of a GET, which normal clients do not send. */
+  /** A body for a GET request. */
   readonly body?: unknown;
 }
 
-/** A request as it goes out. */
+/** A raw request. */
 export interface RawRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A stream goes without its length being announced. */
+  /** A stream is sent without a Content-Length. */
   readonly body?: string | Uint8Array | Readable;
 }
 
-/** The two shapes of an error answer, as a test reads them. */
+/** The two formats of error answers. */
 export interface FrameworkError {
   readonly statusCode: number;
   readonly message: string | readonly string[];
@@ -42,26 +42,26 @@ export interface DomainError {
   };
 }
 
-/** The status of a refused request, and the field that begins each line of its message. */
+/** The status of a refused request, and the field at the beginning of each message. */
 export const namedFields = ({ status, body }: Pick<Answer<FrameworkError>, 'status' | 'body'>) => [
   status,
   [body.message].flat().map((line) => line.split(' ')[0]),
 ];
 
-/** Speaks JSON to the service under test. Paths are relative to `/api/v1`. */
+/** A JSON client of the service under test. Paths are relative to `/api/v1`. */
 export interface Client {
-  /** Address of the API, with its prefix. */
+  /** The URL of the API, with its prefix. */
   readonly base: string;
-  /** Address of the server. */
+  /** The URL of the server. */
   readonly origin: string;
   get<T = unknown>(path: string, options?: RequestOptions): Promise<Answer<T>>;
   post<T = unknown>(path: string, body?: unknown, options?: RequestOptions): Promise<Answer<T>>;
   patch<T = unknown>(path: string, body?: unknown, options?: RequestOptions): Promise<Answer<T>>;
   put<T = unknown>(path: string, body?: unknown, options?: RequestOptions): Promise<Answer<T>>;
   delete<T = unknown>(path: string, body?: unknown, options?: RequestOptions): Promise<Answer<T>>;
-  /** Any method, any bytes, any path from the server's root. */
+  /** Sends any method, body and path (from the server's root). */
   raw<T = unknown>(path: string, request?: RawRequest): Promise<Answer<T>>;
-  /** The same server, signed in. */
+  /** A client of the same server with this token. */
   as(token: string): Client;
 }
 
@@ -102,10 +102,10 @@ export function client(origin: string, token?: string): Client {
   };
 }
 
-/** Lets go of a connection before the server does. */
+/** Closes idle connections before the server does. */
 const agent = new Agent({ keepAlive: true, timeout: 3_000 });
 
-/** Not by `fetch`, which takes four times the processor: the suite sends some hundred thousand requests. */
+/** `fetch` would need four times the processor time, and the suite sends about a hundred thousand requests. */
 async function exchange<T>(
   url: string,
   { method = 'GET', headers = {}, body = '' }: RawRequest = {},
@@ -113,7 +113,8 @@ async function exchange<T>(
   const length = body instanceof Readable || body === '' ? {} : { 'Content-Length': Buffer.byteLength(body) };
   const sent = request(url, { method, agent, headers: { ...length, ...headers } });
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
-    // Also after the answer: who is refused before all is sent may find the connection closed.
+    // Errors after the answer are ignored: the server may close the connection before a refused request was sent
+    // completely.
     sent.on('response', resolve).on('error', reject);
   });
   if (body instanceof Readable) body.pipe(sent);
@@ -131,14 +132,14 @@ async function exchange<T>(
   };
 }
 
-/** As they came: a name may come more than once. */
+/** Raw headers: names may be repeated. */
 function headersOf({ rawHeaders }: IncomingMessage): Headers {
   const headers = new Headers();
   for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '');
   return headers;
 }
 
-/** Writes bytes to the server and gives everything that it answers until it closes the connection. */
+/** Sends bytes to the server and returns its complete response until it closes the connection. */
 export function speak(origin: string, bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {

@@ -15,7 +15,7 @@ export const PEOPLE: People = { members: [MING, LEAVER], subjects: [HARBOUR, YUA
 
 let made = 0;
 
-/** The cells of a contract that every rule accepts, with numbers of its own. */
+/** The cells of a valid contract with unique numbers. */
 export function cellsOf(changes: Readonly<Record<string, SheetCell>> = {}): Record<string, SheetCell> {
   const n = ++made;
   return {
@@ -37,7 +37,7 @@ export function cellsOf(changes: Readonly<Record<string, SheetCell>> = {}): Reco
   };
 }
 
-/** A sheet with these rows; its header has every column that one of them names. `null` for a blank row. */
+/** A sheet with these rows; its header has all columns that occur. `null` is a blank row. */
 export function aSheet(
   rows: readonly (Readonly<Record<string, SheetCell>> | null)[],
   { decimalComma = false, date1904 = false } = {},
@@ -65,7 +65,7 @@ export const ofCsv = async (text: string, people: People = PEOPLE): Promise<Impo
   people,
 });
 
-/** What is wrong with the rows, in short: `3 line.amount INVALID_INPUT`. */
+/** The errors of the rows in short form: `3 line.amount INVALID_INPUT`. */
 export const faultsOf = ({ rows }: ImportReport): string[] =>
   rows.flatMap(({ row, errors = [] }) => errors.map(({ field, code }) => `${row} ${field ?? '-'} ${code}`));
 

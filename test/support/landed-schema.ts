@@ -21,22 +21,22 @@ interface LandedTenant {
 type Tables = Readonly<Record<string, readonly Row[]>>;
 
 interface Landed {
-  /** What the sealed columns are under. They seal nothing but this file. */
+  /** The encryption keys of this file, used for nothing else. */
   readonly secretKeys: string;
   /** When it was written, epoch milliseconds. */
   readonly at: number;
   readonly named: Readonly<Record<'one' | 'two' | 'trashed' | 'four' | 'five' | 'secondSubject', string>> &
     Readonly<Record<'harbour' | 'quay', LandedTenant>>;
-  /** What the program of that time answered: contracts by id, `stats` and the tabs by organisation. */
+  /** The answers of the program at that time: contracts by id, `stats` and the tabs by organisation. */
   readonly answers: Readonly<Record<string, unknown>>;
   readonly platform: Tables;
   readonly tenant: Tables;
 }
 
 /**
- * Two organisations as the last program before invoice records wrote them, row by row: plans, receipts, invoice numbers
- * on lines (some twice), a deleted contract, a sealed answer, a chained trail. The texts carry the hashes that
- * PostgreSQL searches by.
+ * Two organisations as stored by the last version before invoice records, row by row: plans, receipts, invoice numbers
+ * on lines (some duplicate), a deleted contract, an encrypted answer, a chained trail. The texts include the hashes of
+ * the search index on PostgreSQL.
  */
 export const LANDED = JSON.parse(readFileSync(new URL('landed-schema.json', import.meta.url), 'utf8')) as Landed;
 
@@ -49,7 +49,7 @@ export function landedContract(id: string): ContractDetail {
   };
 }
 
-/** The steps of the tenant database that had landed then. */
+/** The migration steps of the tenant database at that time. */
 export const LANDED_STEPS = 2;
 
 export interface LandedDatabase {
@@ -62,7 +62,7 @@ export interface LandedDatabase {
 export const openLandedTenants = (kind: DatabaseKind): Promise<LandedDatabase> =>
   opened(kind, TENANT_MIGRATIONS.slice(0, LANDED_STEPS), LANDED.tenant);
 
-/** The platform database of that time, without anybody's session. */
+/** The platform database of that time, without sessions. */
 export const openLandedPlatform = (kind: DatabaseKind): Promise<LandedDatabase> =>
   opened(
     kind,
@@ -85,7 +85,7 @@ async function opened(kind: DatabaseKind, migrations: readonly Migration[], tabl
   };
 }
 
-/** The index over the searched texts has another form in each database. */
+/** The search index has a different form in each database. */
 async function enter(database: Database, table: string, row: Row): Promise<void> {
   const tenantId = typeof row['tenant_id'] === 'string' ? row['tenant_id'] : null;
   const insert = (name: string, values: Row) =>

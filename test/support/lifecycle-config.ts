@@ -1,7 +1,7 @@
 import type { StageInput } from '../../data-plane-agent/plane/contract/records/lifecycle.js';
 import type { TestPlane } from './plane.js';
 
-/** The shipped template as the catalogue has it. */
+/** The shipped template from the catalogue. */
 export async function standard({ plane }: TestPlane) {
   const { templates } = await plane.getContractCatalog({});
   const template = templates.find(({ code }) => code === 'standard');

@@ -14,7 +14,7 @@ import { aContract } from './samples.js';
 export const controlsOf = (control: Control): Call['controls'] =>
   Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, control]));
 
-/** A contract at this stage, entered by somebody who may do that. */
+/** A contract at this stage, created by a caller with the necessary permissions. */
 export const contractAt = (
   { as }: TestPlane,
   lifecycleStageCode: string,
@@ -22,7 +22,7 @@ export const contractAt = (
 ): Promise<ContractDetail> =>
   as({ controls: controlsOf('admin') }).createContract(aContract({ lifecycleStageCode, ...changes }));
 
-/** What a refused call was refused with. */
+/** The failure of a refused call. */
 export async function refusal(
   work: Promise<unknown>,
 ): Promise<{ readonly code: string; readonly details: Readonly<Record<string, unknown>> } | 'carried out'> {
@@ -35,7 +35,7 @@ export async function refusal(
   return 'carried out';
 }
 
-/** A template of the tenant's own with these stages, and transitions between them. */
+/** A custom template with these stages and transitions between them. */
 export async function aTemplate(
   { plane }: TestPlane,
   {

@@ -17,15 +17,15 @@ export interface LittleApp {
   readonly client: Client;
   /** What was logged, line by line. */
   readonly logged: readonly Record<string, unknown>[];
-  /** Who called contract data, and with which conditions. */
+  /** The callers of contract data, with their conditions. */
   readonly calls: readonly Caller[];
   stop(): Promise<void>;
 }
 
-/** The token of each caller that the little authenticator knows. */
+/** The callers of the test authenticator by their tokens. */
 export type Callers = Readonly<Record<string, Principal>>;
 
-/** HTTP as the product speaks it, over endpoints of a test's own and without anything behind them. */
+/** The product's HTTP stack over a test's own endpoints, without services behind them. */
 export async function littleApp(
   endpoints: Endpoints,
   options: { callers?: Callers; perMinute?: number; logLevel?: string; plane?: Partial<Plane> } & Partial<
@@ -51,7 +51,7 @@ export async function littleApp(
     ...options,
     log,
     api: {
-      services: {} as Services, // the endpoints of these tests call none
+      services: {} as Services, // these endpoints call no services
       authenticator: {
         again: (principal) => Promise.resolve(principal),
         authenticate: (token) => {
@@ -61,7 +61,7 @@ export async function littleApp(
       },
       planeFor: (who) => {
         calls.push(who);
-        return (options.plane ?? {}) as Plane; // as far as the test needs one
+        return (options.plane ?? {}) as Plane; // the part that the test needs
       },
       limit: rateLimit({ perMinute: options.perMinute ?? 0 }),
       https: false,
@@ -69,7 +69,7 @@ export async function littleApp(
       ...options.api,
     },
   });
-  // Koa's callback answers a promise that never rejects: it ends in Koa's own error path.
+  // The promise of Koa's callback never rejects: errors are handled by Koa.
   const handle = app.callback();
   const { port, stop } = await listen((request, answer) => void handle(request, answer), {
     host: '127.0.0.1',
@@ -78,7 +78,7 @@ export async function littleApp(
   return { client: client(`http://127.0.0.1:${port}`), logged, calls, stop };
 }
 
-/** A member with every permission and feature but those that are said to be otherwise. */
+/** A member with every permission and feature, except for the overrides. */
 export function caller({
   levels = {},
   without = [],
@@ -104,4 +104,4 @@ export function caller({
 }
 
 const record = <K extends string, V>(keys: readonly K[], value: V): Record<K, V> =>
-  Object.fromEntries(keys.map((key) => [key, value])) as Record<K, V>; // fromEntries forgets the keys
+  Object.fromEntries(keys.map((key) => [key, value])) as Record<K, V>; // the type of fromEntries loses the keys

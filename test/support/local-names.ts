@@ -4,8 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { program } from './programs.js';
 
 /**
- * A Node that is started with this takes names below `localhost` for this machine, as RFC 6761 has it and not every
- * resolver.
+ * Preload for Node.js that resolves subdomains of `localhost` to this machine, as RFC 6761 requires but not every
+ * resolver does.
  */
 export const WITH_LOCAL_NAMES = `--import=${pathToFileURL(program('test/support/local-names.ts')).href}`;
 

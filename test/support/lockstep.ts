@@ -1,30 +1,30 @@
 import { expect } from 'chai';
 import type { Client } from './http.js';
 
-/** One request of a scenario. `{name}` in it stands for a value that is known by then. */
+/** One request of a scenario. `{name}` is replaced by a value of an earlier step. */
 export interface Step {
   /** `PATCH /contracts/{crane}?…` */
   readonly request: string;
   readonly status: number;
   readonly body?: unknown;
-  /** Who asks; the owner unless somebody else does. */
+  /** The caller; by default the owner. */
   readonly as?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Values of the answer to go on with, by their names: `payments[0].id`. */
+  /** Values of the answer for later steps, by name: `payments[0].id`. */
   readonly keep?: Readonly<Record<string, string>>;
 }
 
-/** A server on which the scenario plays, with what it has learnt there. */
+/** A server that runs the scenario, with the values collected so far. */
 export interface Stage {
   readonly clients: Readonly<Record<string, Client>>;
   readonly known: Map<string, string>;
-  /** Ids in the order in which they were met: nothing else about them can be the same on two servers. */
+  /** Ids in order of appearance, the only property that can be equal on two servers. */
   readonly ids: Map<string, string>;
-  /** Instants at which its organisations were made, which no test's clock decides: ids carry them. */
+  /** Creation times of the organisations, which the test clock does not control: ids contain them. */
   readonly births: readonly string[];
 }
 
-/** What was answered, as far as it can be the same on two servers. */
+/** The parts of the answer that can be equal on two servers. */
 export interface Played {
   readonly status: number;
   readonly text: string;
@@ -34,7 +34,7 @@ export interface Played {
 const HEADERS = ['content-type', 'content-disposition', 'etag', 'allow', 'idempotency-replayed', 'location'] as const;
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
-/** Plays a step and holds it to its status. */
+/** Runs a step and checks its status. */
 export async function play(
   stage: Stage,
   { request, status, body, as = 'owner', headers = {}, keep = {} }: Step,

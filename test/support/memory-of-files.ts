@@ -5,11 +5,11 @@ import type { Client } from './http.js';
 import { residentMb, type Running } from './process.js';
 import { uploadsOf } from './uploads.js';
 
-/** What a server in a process of its own held of memory, in MB. */
+/** The memory of a server in a separate process, in MB. */
 export interface Held {
   readonly before: number;
   readonly most: number;
-  /** Once everything was scanned. */
+  /** After all files were scanned. */
   readonly after: number;
 }
 
@@ -18,14 +18,14 @@ export interface ManyFiles {
   readonly sizeBytes: number;
 }
 
-/** Clients at a time. */
+/** The number of concurrent clients. */
 const AT_ONCE = 4;
 const LOOK_MS = 20;
 
 /**
- * Has files uploaded, confirmed and scanned by a server, four at a time, and follows what its process holds. What every
- * process takes at its first files, whatever their size, is taken before it is measured. Where the system does not tell
- * (Linux does) the answer is `undefined`.
+ * Uploads, confirms and scans files with a server, four at a time, and measures its memory. A warm-up excludes what
+ * every process allocates for its first files. Returns `undefined` where the system does not report memory (Linux
+ * does).
  */
 export async function heldWhile(
   { pid }: Pick<Running, 'pid'>,

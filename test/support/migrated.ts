@@ -7,7 +7,7 @@ import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations
 import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
 import { once } from './once.js';
 
-/** The databases that the product migrates. Tests migrate each once and go on with copies. */
+/** The databases that the product migrates. Tests migrate each once and then use copies. */
 export type Schema = 'platform' | 'tenant';
 
 const MIGRATIONS: Readonly<Record<Schema, readonly Migration[]>> = {

@@ -7,26 +7,26 @@ import { speaksHttp, startGuarded } from './guarded.js';
 import { endsWithItsRun, freePort } from './guardian.js';
 import { overTls } from './over-tls.js';
 
-/** As `.ci/run` installs it. */
+/** Where `.ci/run` installs it. */
 const VERSION = 'v0.0.0-20260212201848-7aac2a2c5b7c';
 
 export interface S3Server {
   readonly origin: string;
-  /** `OBJECT_STORE_URL` of a bucket that is not there yet. */
+  /** `OBJECT_STORE_URL` of a bucket that does not exist yet. */
   url(bucket: string): string;
   readonly accessKey: string;
   readonly secretKey: string;
   readonly region: string;
 }
 
-/** The MinIO server of this run, started by the first call. Throws with the reason where there is none. */
+/** The MinIO server of this run, started by the first call. Throws with the reason if it is not available. */
 export function sharedMinio(): Promise<S3Server> {
   return (shared ??= start('us-east-1').then((started) => (running = started).server));
 }
 
 /**
- * One of a test's own that speaks TLS alone, with `LOCAL_CERTIFICATE`, and is in a region of its own. Its buckets are
- * to be had below `s3.localhost` too, to which `style=virtual` makes the address. To be stopped.
+ * A separate server that only accepts TLS, with `LOCAL_CERTIFICATE` and a different region. Its buckets are also
+ * available as subdomains of `s3.localhost`, which `style=virtual` uses. The caller must stop it.
  */
 export const startTlsMinio = (): Promise<StartedMinio> => start('eu-test-1', { tls: true });
 
@@ -69,7 +69,7 @@ async function start(region: string, { tls = false }: { readonly tls?: boolean }
       MINIO_CI_CD: '1',
       ...(tls ? { MINIO_DOMAIN: 's3.localhost', MINIO_SITE_REGION: region } : {}),
     }),
-    // Alive is sooner than ready: until then it answers 503.
+    // It responds before it is ready, with 503.
     answers: () =>
       tls
         ? overTls(`${origin}/not-there`).then(
@@ -91,7 +91,7 @@ async function start(region: string, { tls = false }: { readonly tls?: boolean }
   };
 }
 
-/** Under the names that MinIO looks for. */
+/** With the file names that MinIO expects. */
 function certificatesIn(home: string): string {
   const folder = join(home, 'certificates');
   mkdirSync(folder);
@@ -107,5 +107,5 @@ export async function stopMinio(): Promise<void> {
   shared = undefined;
 }
 
-// Registered where this file is first imported, at the top of a test file: a hook of the root suite, with any config.
+// Registered when this module is first imported, at the top of a test file, so that it is a hook of the root suite.
 if (endsWithItsRun) after('stop MinIO', stopMinio);

@@ -12,7 +12,7 @@ import type { TestPlane } from './plane.js';
 type Plane = TestPlane['plane'];
 type Line = ContractDetail['payments'][number];
 
-/** Under what figures are asked. */
+/** The conditions of a query for figures. */
 export interface Question {
   readonly today: Day;
   readonly lead: number;
@@ -124,7 +124,7 @@ const AGES: readonly (readonly [bucket: AnalyticsSummary['aging'][number]['bucke
   ['d90_plus', 91, Infinity],
 ];
 
-/** Invoices as they count, by date: records, and what a line says itself where no record names it. */
+/** The invoices that count, by date: records, and invoice numbers on lines without a record. */
 function invoicedIn({ contracts }: Shown, code: string): { date: Day; amount: bigint }[] {
   return contracts.flatMap(({ payments, invoices }) => {
     const named = new Set(invoices.map(({ receivablePlanId }) => receivablePlanId));
@@ -142,7 +142,7 @@ function invoicedIn({ contracts }: Shown, code: string): { date: Day; amount: bi
   });
 }
 
-/** `code` is the currency of the amounts, `counted` those whose records are counted. */
+/** `code` is the currency of the amounts, `counted` are the currencies whose records are counted. */
 function headline(shown: Shown, { today, lead }: Question, code: string, counted: readonly string[]) {
   const contracts = shown.contracts.filter(({ currencyCode }) => counted.includes(currencyCode));
   const tallied = linesOf(shown).filter(({ currencyCode }) => counted.includes(currencyCode));
@@ -290,7 +290,7 @@ export function naiveCashflow(shown: Shown, question: Question): AnalyticsCashfl
   };
 }
 
-/** Labels are left out: they are wording. */
+/** Labels are omitted. */
 export function naiveDistribution(shown: Shown, question: Question) {
   const currencies = currenciesIn(shown);
   const { today } = question;

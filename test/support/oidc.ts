@@ -13,7 +13,7 @@ export interface Account {
   readonly name?: string;
 }
 
-/** A real OpenID provider on this machine that signs every browser in as the account that the test has set. */
+/** A real OpenID provider on this machine that signs in every browser as the account set by the test. */
 export interface TestProvider {
   readonly issuer: string;
   /** The provider's entry in `SSO_PROVIDERS`. */
@@ -24,28 +24,26 @@ export interface TestProvider {
     readonly clientId: string;
     readonly clientSecret: string;
   } & Readonly<Record<string, unknown>>;
-  /** Who is signed in at the provider from now on; `null` refuses to sign in. */
+  /** Sets the account that is signed in at the provider; `null` refuses to sign in. */
   account: Account | null;
-  /**
-   * Follows the browser's way through the provider, from where the service sent it to where the provider sends it back.
-   */
+  /** Follows the redirects through the provider, from the service's redirect to the callback URL. */
   visit(location: string): Promise<URL>;
   stop(): Promise<void>;
-  /** At the same address, after a stop. */
+  /** Starts it again at the same address. */
   restart(): Promise<void>;
 }
 
 export interface ProviderOptions {
-  /** Where the service is, as its `PUBLIC_URL` says. */
+  /** The service's `PUBLIC_URL`. */
   readonly publicUrl: string;
-  /** Names and emails are in the id_token too, not in UserInfo alone. */
+  /** Whether names and emails are also in the id_token, not only in UserInfo. */
   readonly claimsInIdToken?: boolean;
   readonly clientAuth?: 'client_secret_basic' | 'client_secret_post';
 }
 
 /**
- * The provider itself is made at its first request: its server costs nothing until then, and holds up no process that
- * ends.
+ * The provider is created at its first request: until then its server costs nothing, and it does not keep a process
+ * alive.
  */
 export async function startOidc({
   publicUrl,
@@ -55,7 +53,7 @@ export async function startOidc({
   const clientSecret = randomBytes(24).toString('base64url');
   let made: Promise<RequestListener> | undefined;
   const server = createServer((request, response) => {
-    // A connection that is kept would hold up the end of the run.
+    // Keep-alive connections would delay the end of the run.
     response.setHeader('Connection', 'close');
     made ??= makeProvider();
     made.then(
@@ -123,15 +121,15 @@ export async function startOidc({
   return test;
 }
 
-/** One for all servers of a run, which stands in their settings as `corp`. */
+/** One provider for all servers of a run, with the id `corp` in their settings. */
 export const sharedOidc = (): Promise<TestProvider> => (shared ??= startOidc({ publicUrl: SERVER_URL }));
 let shared: Promise<TestProvider> | undefined;
 /** `PUBLIC_URL` of servers in tests. */
 export const SERVER_URL = 'http://localhost:8080';
 
 /**
- * A sign-in up to its callback: what the service answers when the browser is back. `cookie` goes with the callback, and
- * with the exchange of the code that comes of it.
+ * A sign-in up to its callback: the service's answer when the browser returns. `cookie` is sent with the callback and
+ * with the exchange of the resulting code.
  */
 export async function beginSso(
   client: Client,
@@ -160,18 +158,18 @@ export async function beginSso(
   };
 }
 
-/** As the browser that the code came to: what it is exchanged for. */
+/** Exchanges a code like the browser that received it. */
 export const exchangeSso = <T>(client: Client, code: string) =>
   client.post<T>('/auth/sso/exchange', { code }, { headers: { Cookie: cookies.get(code) ?? '' } });
 
-/** Of the browsers that came back, by the code with which each did. */
+/** The cookies of the browsers, by the code that each received. */
 const cookies = new Map<string, string>();
 
 const codeIn = (location: string | null): string => new URL(location ?? '/', SERVER_URL).searchParams.get('code') ?? '';
 
 const CLIENT_ID = 'duebook';
 const HOUR_S = 3_600;
-/** Under which ids the provider may stand in the service's settings. */
+/** The ids that the provider may have in the service's settings. */
 const PROVIDER_IDS = ['corp', 'post', 'plain', 'auto'] as const;
 
 function listening(server: Server): Promise<string> {
@@ -185,7 +183,7 @@ async function signingKey() {
   return { ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig' };
 }
 
-/** Nobody is asked whether the service may know their name. */
+/** No consent page. */
 async function grantAll(provider: Provider, { accountId, clientId }: { accountId: string; clientId: string }) {
   const grant = new provider.Grant({ accountId, clientId });
   grant.addOIDCScope('openid email profile');
@@ -193,9 +191,7 @@ async function grantAll(provider: Provider, { accountId, clientId }: { accountId
   return grant;
 }
 
-/**
- * A browser that knows the provider only: it keeps its cookies and goes where it is sent, until it is sent elsewhere.
- */
+/** A browser for the provider only: it keeps cookies and follows redirects until one leads elsewhere. */
 async function visit(location: string, issuer: string): Promise<URL> {
   const cookies = new Map<string, string>();
   let at = new URL(location);

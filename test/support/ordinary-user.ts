@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { lchown, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Whom to run a server as that refuses root; undefined: as ourselves. */
+/** The user for servers that refuse root; undefined for the current user. */
 export type RunAs = { uid: number; gid: number } | undefined;
 
-/** `nobody`, when running as root: it exists on every system, so no user must be created. */
+/** `nobody` when running as root, because it exists on every system. */
 export function ordinaryUser(): RunAs {
   if (process.getuid?.() !== 0) return undefined;
   const entry = readFileSync('/etc/passwd', 'utf8')
@@ -18,7 +18,7 @@ export function ordinaryUser(): RunAs {
   return { uid, gid };
 }
 
-/** Hands a file, or a directory with all that is in it, to that user. */
+/** Changes the owner of a file or directory tree to that user. */
 export async function giveAway(path: string, runAs: RunAs): Promise<void> {
   if (!runAs) return;
   const inside = (await lstat(path)).isDirectory() ? await readdir(path, { recursive: true }) : [];

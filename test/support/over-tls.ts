@@ -3,8 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { LOCAL_CERTIFICATE } from './certificate.js';
 
 /**
- * Asks a server on this machine over TLS, whatever name of it stands in the link, as somebody who trusts its
- * certificate alone.
+ * Sends a request over TLS to a server on this machine, whatever host name the URL has, trusting only its certificate.
  */
 export function overTls(
   link: string,

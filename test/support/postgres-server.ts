@@ -15,25 +15,22 @@ export type PostgresServer = {
   adminUrl: string;
   /** Its data folder, deleted by `stop`. */
   home: string;
-  /** Ends the server and removes its directory. Calling it again waits for the same end. */
+  /** Stops the server and removes its directory. Can be called repeatedly. */
   stop(): Promise<void>;
-  /**
-   * Ends the server and starts it again, with the same data at the same address; what `between` does is done while
-   * there is none.
-   */
+  /** Stops the server, runs `between`, and starts it again with the same data and address. */
   restart(between: () => Promise<void>): Promise<void>;
 };
 
 /**
- * Starts a PostgreSQL of its own on a free loopback port, its data in a new temporary directory: UTF-8, locale C, time
- * zone UTC. Without `durable` it runs with fsync off. When this process ends in whatever way, SIGKILL included, the
- * server ends and its directory goes. Throws with every reason when none of the places to have one from serves.
+ * Starts a separate PostgreSQL on a free loopback port, with its data in a new temporary directory: UTF-8, locale C,
+ * time zone UTC. Without `durable` fsync is off. However this process ends, SIGKILL included, the server is stopped and
+ * its directory removed. Throws with all reasons if no source of PostgreSQL works.
  */
 export async function startServer({ durable }: { durable: boolean }): Promise<PostgresServer> {
   const runAs = ordinaryUser();
   const reasons: string[] = [];
   for (const source of await sources()) {
-    // As root not in TMPDIR, which may be closed to the user that the server runs as.
+    // As root not in TMPDIR, which the server's user may not be able to access.
     const home = await mkdtemp(join(runAs ? '/tmp' : tmpdir(), 'duebook-postgres-'));
     try {
       await giveAway(home, runAs);
@@ -142,7 +139,7 @@ async function untilItAnswers(url: string, home: string): Promise<void> {
       return;
     } catch (error) {
       const log = await readFile(join(home, 'log'), 'utf8');
-      // "the database system is starting up" is a FATAL too, but one that passes.
+      // "the database system is starting up" is FATAL too, but temporary.
       const fatal = /FATAL: {2}(?!the database system is starting up).*/.exec(log)?.[0];
       if (fatal !== undefined || Date.now() > deadline)
         throw new Error(fatal ?? `no answer in 30 s: ${log.slice(-2000)}`, { cause: error });

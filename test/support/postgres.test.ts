@@ -15,7 +15,7 @@ describe('PostgreSQL for tests', () => {
     database = await createDatabase();
   });
 
-  it('gives an empty database in UTF-8 and locale C, owned by the role that connects', async () => {
+  it('provides an empty database in UTF-8 and locale C, owned by the connecting role', async () => {
     expect(
       await one(
         database.url,
@@ -27,7 +27,7 @@ describe('PostgreSQL for tests', () => {
     ).to.deep.equal({ encoding: 'UTF8', datcollate: 'C', datctype: 'C', owned: true, tables: 0 });
   });
 
-  it('connects as a role that cannot get round row-level security', async () => {
+  it('connects as a role that cannot bypass row-level security', async () => {
     expect(
       await one(
         database.url,
@@ -47,10 +47,10 @@ describe('PostgreSQL for tests', () => {
     });
   });
 
-  it('keeps databases apart and removes one although somebody is connected', async () => {
+  it('isolates databases, and drops one even with open connections', async () => {
     const other = await createDatabase();
     const client = new pg.Client({ connectionString: other.url });
-    client.on('error', () => undefined); // it is being thrown out
+    client.on('error', () => undefined); // the server terminates the connection
     await client.connect();
     await client.query('CREATE TABLE here (x int)');
     expect(await one(database.url, `SELECT to_regclass('here') AS here`)).to.deep.equal({ here: null });
@@ -64,9 +64,9 @@ describe('PostgreSQL for tests', () => {
     await client.end();
   });
 
-  // The settings of a server that was named are its owner's.
+  // The settings of an external server are not ours.
   if (!process.env['TEST_POSTGRES_URL'])
-    it('has fsync only where a test asks for it', async function () {
+    it('enables fsync only on request', async function () {
       this.timeout(60_000); // a second initdb
       expect(await one(database.url, 'SHOW fsync')).to.deep.equal({ fsync: 'off' });
       const durable = await createDatabase({ durable: true });
@@ -76,7 +76,7 @@ describe('PostgreSQL for tests', () => {
 
   for (const signal of ['SIGKILL', 'SIGINT'] as const) {
     it(`leaves no server and no directory behind when the run ends by ${signal}`, async function () {
-      this.timeout(60_000); // a server of its own
+      this.timeout(60_000); // starts a server
       const { child, home, adminUrl } = await runThatStartsOne();
       expect(await one(adminUrl, 'SELECT 1 AS answer')).to.deep.equal({ answer: 1 });
       expect(existsSync(home)).to.equal(true);
@@ -100,13 +100,13 @@ async function one(url: string, sql: string): Promise<unknown> {
   await client.connect();
   try {
     const { rows } = await client.query<Record<string, unknown>>(sql);
-    return rows?.[0]; // several statements in one text have no rows of their own
+    return rows?.[0]; // several statements in one text return no rows
   } finally {
     await client.end();
   }
 }
 
-/** A process that starts a server and then only waits, as a test run in its middle. */
+/** A process that starts a server and then waits, like a test run in progress. */
 async function runThatStartsOne(): Promise<{ child: ChildProcess; home: string; adminUrl: string }> {
   const script = `
     const { startServer } = await import(${JSON.stringify(program('test/support/postgres-server.ts'))});

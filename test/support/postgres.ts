@@ -7,7 +7,7 @@ import { type PostgresServer, startServer } from './postgres-server.js';
 import { skip } from './skip.js';
 
 export type TestDatabase = {
-  /** Connects as the database's owner, a role that is no superuser: forced row-level security binds it. */
+  /** Connects as the database's owner, which is not a superuser, so that forced row-level security applies. */
   url: string;
   /** Connects to the same database as the superuser. */
   adminUrl: string;
@@ -21,10 +21,9 @@ interface DatabaseOptions {
 }
 
 /**
- * Makes a fresh database (UTF-8, locale C), empty or `migrated`. The server behind it is started by the first call and
- * shared by the whole run;
- * `durable` asks for one that does fsync. `TEST_POSTGRES_URL`, a superuser's connection string, names one to be used
- * instead, whose settings then count.
+ * Creates a database (UTF-8, locale C), empty or `migrated`. Its server is started by the first call and shared by the
+ * whole run; `durable` uses a server with fsync. `TEST_POSTGRES_URL`, a superuser's connection string, sets an external
+ * server to use instead, with its own settings.
  */
 export async function createDatabase({ durable = false, migrated }: DatabaseOptions = {}): Promise<TestDatabase> {
   return copyOf(migrated === undefined ? 'template0' : await templateOf(migrated, { durable }), { durable });
@@ -33,7 +32,7 @@ export async function createDatabase({ durable = false, migrated }: DatabaseOpti
 async function copyOf(template: string, { durable }: { durable: boolean }): Promise<TestDatabase> {
   const [{ adminUrl }, owner] = await Promise.all([sharedServer({ durable }), sharedOwner({ durable })]);
   const name = `duebook_test_${randomBytes(6).toString('hex')}`;
-  // Copied as files, which takes half of what it takes through the log.
+  // Copied as files, which takes half the time of copying through the log.
   await asAdmin(
     adminUrl,
     `CREATE DATABASE ${name} OWNER ${owner.name} TEMPLATE ${template} STRATEGY FILE_COPY ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'`,
@@ -50,7 +49,7 @@ async function copyOf(template: string, { durable }: { durable: boolean }): Prom
   return database;
 }
 
-/** The name of a database that is migrated once, to be copied. */
+/** The name of a migrated template database. */
 const templateOf = (schema: Schema, { durable }: { durable: boolean }): Promise<string> =>
   once(templates, `${schema} ${durable}`, async () => {
     const { url } = await copyOf('template0', { durable });
@@ -63,7 +62,7 @@ interface Owner {
   readonly password: string;
 }
 
-/** No superuser, and of all databases of this process. */
+/** Not a superuser; owns all databases of this process. */
 const sharedOwner = ({ durable }: { durable: boolean }): Promise<Owner> =>
   once(owners, String(durable), async () => {
     const { adminUrl } = await sharedServer({ durable });
@@ -79,8 +78,8 @@ const sharedOwner = ({ durable }: { durable: boolean }): Promise<Owner> =>
   });
 
 /**
- * To be called first in a `describe` that needs PostgreSQL: starts the server, or skips the suite with the reason why
- * there is none (which REQUIRE_SERVICES=1 makes a failure).
+ * Call this first in a `describe` that needs PostgreSQL: starts the server, or skips the suite with the reason why it
+ * is not available (a failure with REQUIRE_SERVICES=1).
  */
 export function needsPostgres(): void {
   before('PostgreSQL', async function () {
@@ -90,7 +89,7 @@ export function needsPostgres(): void {
   });
 }
 
-/** Why there is no PostgreSQL here, or undefined when there is one. */
+/** The reason why PostgreSQL is not available; undefined if it is. */
 export async function whyNoPostgres(): Promise<string | undefined> {
   try {
     await sharedServer({ durable: false });
@@ -101,8 +100,8 @@ export async function whyNoPostgres(): Promise<string | undefined> {
 }
 
 /**
- * Ends the servers that this run started, or leaves one that was named as it was. A mocha run in one process does it by
- * itself.
+ * Stops the servers that this run started, or cleans up an external one. A mocha run in one process calls it
+ * automatically.
  */
 export async function stopPostgres(): Promise<void> {
   if (process.env['TEST_POSTGRES_URL']) await dropRest();
@@ -111,7 +110,7 @@ export async function stopPostgres(): Promise<void> {
   for (const server of await Promise.allSettled(started)) if (server.status === 'fulfilled') await server.value.stop();
 }
 
-/** Drops what tests left, templates and owners too: a server that was named outlives them. */
+/** Drops the databases and owners created by tests, because an external server keeps running. */
 export async function dropRest(): Promise<void> {
   for (const database of undropped) await database.drop();
   templates.clear();
@@ -162,5 +161,5 @@ function withParts(
   return changed.href;
 }
 
-// Registered where this file is first imported, at the top of a test file: a hook of the root suite, with any config.
+// Registered when this module is first imported, at the top of a test file, so that it is a hook of the root suite.
 if (endsWithItsRun) after('stop PostgreSQL', stopPostgres);

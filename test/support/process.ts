@@ -4,20 +4,20 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './guardian.js';
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface Running {
   readonly origin: string;
   readonly pid: number;
-  /** From the start of the process to its first answer, in milliseconds. */
+  /** The time from the start of the process to its first answer, in milliseconds. */
   readonly startedInMs: number;
-  /** SIGTERM; answers the exit code, or null when it ended by a signal. */
+  /** Sends SIGTERM; returns the exit code, or null if it was ended by a signal. */
   stop(): Promise<number | null>;
   /** `kill -9`. */
   kill(): Promise<void>;
 }
 
 /**
- * Starts a Node program that listens on `PORT`; `path` answers 200 once it serves. What it prints on stderr is shown.
+ * Starts a Node.js program that listens on `PORT`; it is ready when `path` answers 200. Its stderr is passed through.
  */
 export async function startProcess(
   args: readonly string[],
@@ -44,7 +44,7 @@ export async function startProcess(
   };
 }
 
-/** An installation of the developer's own must not leak into what is measured. */
+/** Settings of the developer's own installation must not affect the measurement. */
 const withoutOurs = ({ PATH, HOME, TMPDIR, LANG }: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   PATH,
   HOME,

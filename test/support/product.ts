@@ -6,7 +6,7 @@ import { compose, type Composed } from '../../server/compose.js';
 import { loadServerConfig } from '../../server/config-load.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 
-/** The product on what an installation has kept, without its HTTP side: what a server beside the CLI would do. */
+/** The product's services over the data of an installation, without HTTP, like a server that runs beside the CLI. */
 export async function withProduct<T>(
   env: Readonly<Record<string, string>>,
   work: (product: Composed) => Promise<T>,
@@ -22,7 +22,7 @@ export async function withProduct<T>(
   }
 }
 
-/** A request that comes from nowhere in particular. */
+/** The origin of a request, with arbitrary values. */
 export const aRequest = (): RequestInfo => ({
   id: 'test-request',
   ip: '127.0.0.1',

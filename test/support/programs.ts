@@ -5,15 +5,14 @@ import { dirname, join } from 'node:path';
 import { root } from './source.js';
 
 /**
- * Where a file of the source is once it is compiled, to be started as a program: `program('server/main.ts')`. From
- * source it would take some seconds of processor more each time.
+ * The path of a compiled source file, to be started as a program: `program('server/main.ts')`. Starting it from source
+ * would take some seconds longer.
  */
 export const program = (path: string): string => join(root, 'dist-test', path.replace(/\.ts$/, '.js'));
 
 /**
- * Mocha calls this once for a run, before its first test: what has changed since the last run is compiled. Only syntax
- * is looked at; types are for
- * `npm run check`.
+ * Called by mocha once per run, before the first test: compiles changed files. Checks only the syntax; `npm run check`
+ * checks types.
  */
 export async function mochaGlobalSetup(): Promise<void> {
   const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');

@@ -4,12 +4,12 @@ import { pdfOfLines } from '../../cli/demo/pdf.js';
 import { documentReader } from '../../data-plane-agent/plane/files/text/index.js';
 
 /**
- * What this file says it held, in MB, when it is run as a process of its own, so that its memory is its own: it reads
- * documents, each in a thread of its own.
+ * The memory, in MB, reported by this file when run as a separate process: it reads documents, each in a separate
+ * thread.
  */
 export interface ReadMany {
   readonly before: number;
-  /** While the first thread was there. */
+  /** While the first thread was running. */
   readonly busy: number;
   /** The memory after each thread had ended. */
   readonly gone: readonly number[];
@@ -18,8 +18,8 @@ export interface ReadMany {
 }
 
 /**
- * From Node.js 24 on V8 keeps the pages of a thread that has ended for the next one: for eight seconds, and until the
- * process has something to do after that.
+ * Since Node.js 24, V8 keeps the pages of an ended thread for the next one: for at least eight seconds, until the next
+ * activity of the process.
  */
 const V8_KEEPS_PAGES_MS = 40_000;
 
@@ -28,7 +28,7 @@ if (process.argv[1] === import.meta.filename)
 
 async function readMany(times: number): Promise<ReadMany> {
   const reader = documentReader({ residentBytes: () => process.memoryUsage.rss(), idleMs: 1 });
-  // Long, so that what a document takes stands out from what a thread takes.
+  // Long documents, so that their memory is significant compared with that of a thread.
   const document = pdfOfLines(
     Array.from({ length: 6_000 }, (_, i) => `Contract No.: ${i} and what else is said in a line`),
   );
@@ -49,7 +49,7 @@ async function readMany(times: number): Promise<ReadMany> {
   return { before, busy: busy[0] ?? 0, gone, idle };
 }
 
-/** Looks until most of it has been given back, or the time is over. */
+/** Polls until most of the memory is released, or the time is over. */
 async function leastMb({ before, last }: { readonly before: number; readonly last: number }): Promise<number> {
   let least = last;
   for (

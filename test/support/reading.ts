@@ -4,7 +4,7 @@ import type { FileRecord } from '../../data-plane-agent/plane/contract/records/f
 import type { ExtractionRun } from '../../data-plane-agent/plane/contract/records/extraction.js';
 import type { Client } from './http.js';
 
-/** Has a file read; the run is `processing`. */
+/** Starts the extraction of a file; the run is `processing`. */
 export async function beginReading(
   client: Client,
   { id }: Pick<FileRecord, 'id'>,
@@ -16,7 +16,7 @@ export async function beginReading(
   return body;
 }
 
-/** Asks until a run is read, as a client does. */
+/** Polls until a run is finished, like a client. */
 export async function untilRead(client: Client, { id }: Pick<ExtractionRun, 'id'>): Promise<ExtractionRun> {
   for (;;) {
     const { status, body, text } = await client.get<ExtractionRun>(`/contracts/extractions/${id}`);
@@ -32,6 +32,6 @@ export const readFile = async (
   more: object = {},
 ): Promise<ExtractionRun> => untilRead(client, await beginReading(client, file, more));
 
-/** What was read, by field. */
+/** The extracted values by field. */
 export const valuesOf = ({ fields }: ExtractionRun): Record<string, unknown> =>
   Object.fromEntries(fields.map(({ fieldKey, value }) => [fieldKey, value]));

@@ -1,10 +1,10 @@
-// CommonJS because mocha loads reporters with require(), which warns about ES modules on Node 20.
+// CommonJS because mocha loads reporters with require(), which warns about ES modules on older versions of Node.js.
 const { reporters } = require('mocha');
 
 /**
- * Mocha's Spec, and after everything (global teardown too) each failed or skipped test with its reason and one plain
- * last line:
- * `N passed, N failed[, N skipped]`. With REQUIRE_SERVICES=1 a skipped test is a failed one, also in the exit code.
+ * Mocha's Spec reporter. At the end (after global teardown) it lists each failed or skipped test with its reason, and a
+ * last line `N passed, N failed[, N skipped]`. With REQUIRE_SERVICES=1 skipped tests count as failed, also in the exit
+ * code.
  */
 class PlainEnd extends reporters.Spec {
   constructor(runner, options) {

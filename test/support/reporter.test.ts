@@ -13,7 +13,7 @@ describe('the test reporter', () => {
   });
   after(() => rm(directory, { recursive: true, force: true }));
 
-  it('names what failed, and ends with one plain line', async () => {
+  it('names failed tests, and ends with one summary line', async () => {
     expect(await run(`it('holds', () => {}); it('fails', () => { throw new Error('on purpose'); });`)).to.deep.equal({
       code: 1,
       end: ['failed: fails (on purpose)', '1 passed, 1 failed'],
@@ -49,7 +49,7 @@ describe('the test reporter', () => {
     it.skip('later', () => {});
     it('holds', () => {});`;
 
-  /** Runs mocha over a file with this text; gives its exit code and what it writes after mocha's own summary. */
+  /** Runs mocha with a file with this text; returns its exit code and its output after mocha's own summary. */
   async function run(text: string, env: Record<string, string> = {}): Promise<{ code: number; end: string[] }> {
     const file = join(directory, 'a.test.mjs');
     await writeFile(file, text);

@@ -10,8 +10,9 @@ import { ended, endsWithItsRun, freePort, guarded } from './guardian.js';
 import type { S3Server } from './minio.js';
 
 /**
- * A second S3 implementation: Ceph's gateway over one monitor and one store in memory, from Debian's `radosgw`,
- * `ceph-mon` and `ceph-osd`. Throws with the reason where they are not, or when not root, as which alone they start.
+ * A second S3 implementation: Ceph's gateway with one monitor and one in-memory store, from Debian's `radosgw`,
+ * `ceph-mon` and `ceph-osd`. Throws with the reason if they are not installed, or if not running as root, which they
+ * require.
  */
 export function sharedRgw(): Promise<S3Server> {
   return (shared ??= start());
@@ -116,10 +117,7 @@ async function start(): Promise<S3Server> {
 const FSID = '6c7b1a55-2f0e-4a53-9d1f-3a0b6f8f5f10';
 const OSD = '0e0a4a0e-7d1c-4e0b-8a50-59f0c3a0b7a1';
 
-/**
- * The servers put themselves into the background and write their process ids; whoever watches over them ends them by
- * these.
- */
+/** The servers run in the background and write their process ids, by which this shell stops them. */
 const REAPER = `
 end() {
   pids=$!
@@ -181,5 +179,5 @@ rgw frontends = beast endpoint=127.0.0.1:${port}
 rgw dns name = 127.0.0.1
 `;
 
-// Registered where this file is first imported, at the top of a test file: a hook of the root suite, with any config.
+// Registered when this module is first imported, at the top of a test file, so that it is a hook of the root suite.
 if (endsWithItsRun) after('stop the Ceph gateway', stop);

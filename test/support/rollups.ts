@@ -17,7 +17,7 @@ const TABLES = {
   ],
 } as const;
 
-/** The rollups of a tenant as readers see them: every slot of a key together, without keys of which nothing is left. */
+/** The rollups of a tenant as readers see them: the slots of a key added up, without keys whose values are zero. */
 export async function rollupsOf({ database, call }: TestPlane): Promise<Record<string, Row[]>> {
   return database.read(call, async (tx) => {
     const found: Record<string, Row[]> = {};
@@ -29,13 +29,10 @@ export async function rollupsOf({ database, call }: TestPlane): Promise<Record<s
   });
 }
 
-/**
- * Throws the rollups of all tenants away and makes them from what there is, by the statements of the migration that
- * brings them to a book.
- */
+/** Deletes the rollups of all tenants and recomputes them with the statements of the migration that introduced them. */
 export async function rebuildRollups({ database }: TestPlane): Promise<void> {
   const { dialect } = database;
-  // What the statements look at of the types is the dialect.
+  // The statements only use the dialect of the transaction.
   const types: ColumnTypes = { dialect, id: '', text: '', int: '', big: '', real: '', bytes: '' };
   const tables = Object.keys(TABLES);
   const force = (word: string) =>

@@ -4,10 +4,7 @@ import type { PaymentLineInput } from '../../data-plane-agent/plane/contract/rec
 
 let made = 0;
 
-/**
- * A contract that every rule accepts, with numbers of its own, without lines. Subject and owner are made up unless
- * given.
- */
+/** A valid contract with unique numbers and without lines. Subject and owner are random unless given. */
 export function aContract(changes: Partial<ContractInput> = {}): ContractInput {
   const n = ++made;
   return {

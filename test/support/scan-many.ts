@@ -4,8 +4,8 @@ import { archiveFault } from '../../data-plane-agent/plane/files/archives/archiv
 import { createClamd } from '../../data-plane-agent/plane/files/scanner/clamd.js';
 
 /**
- * What this file says when it is run as a process of its own, so that its memory is its own: by how much it grew while
- * it scanned one file so many times, four at a time.
+ * The memory growth reported by this file when run as a separate process that scans one file many times, four at a
+ * time.
  */
 export interface ScanMany {
   readonly grownBytes: number;

@@ -1,20 +1,22 @@
 import type { Endpoint } from '../../server/http/endpoint.js';
 
-/** JSON Schema as our declarations hold it. */
+/** JSON Schema in the form of our declarations. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** One field of a request. `path` is how a message names it: `payments[0].amount`; `parts` is the way there. */
+/**
+ * One field of a request. `path` is its name in messages: `payments[0].amount`; `parts` are the components of the path.
+ */
 export interface Field {
   readonly path: string;
   readonly parts: readonly (string | number)[];
   readonly schema: Json;
-  /** Must be there. */
+  /** Whether it is required. */
   readonly required: boolean;
-  /** The kind of what holds it: a field of an object, an element of a list, or the value of a free key of a map. */
+  /** The kind of its parent: a field of an object, an element of a list, or a value of a map. */
   readonly within: 'object' | 'list' | 'map';
 }
 
-/** Every field of a body, to its depth; of a list its first element stands for all. */
+/** All fields of a body at any depth; of lists only the first element. */
 export function fieldsOf(schema: unknown, parts: readonly (string | number)[] = []): Field[] {
   const json = schema as Json;
   const required = new Set((json['required'] ?? []) as readonly string[]);
@@ -47,7 +49,7 @@ export const bodyFields = ({ body }: Endpoint): Field[] => (body ? fieldsOf(body
 export const queryFields = ({ query }: Endpoint): Field[] =>
   query ? fieldsOf(query).filter(({ parts }) => parts.length === 1) : [];
 
-/** By its name the field refers to a record. */
+/** Whether the field refers to a record, judging by its name. */
 export const namesRecord = ({ parts }: Pick<Field, 'parts'>): boolean =>
   /^ids?$|Ids?$|^(contractAttachment|invoiceAttachment|attachment|proof|fileRef)$/.test(
     String(parts.findLast((part) => typeof part === 'string')),
@@ -55,7 +57,7 @@ export const namesRecord = ({ parts }: Pick<Field, 'parts'>): boolean =>
 
 export const typesOf = (schema: Json): readonly unknown[] => [schema['type']].flat();
 
-/** A plain value that the schema takes, with no more in it than must be. */
+/** A minimal valid value of the schema. */
 export function validOf(schema: Json): unknown {
   const types = typesOf(schema);
   if (Array.isArray(schema['enum'])) return schema['enum'][0];
@@ -78,7 +80,7 @@ export function validOf(schema: Json): unknown {
   return 'x'.repeat(Math.max(1, Number(schema['minLength'] ?? 1)));
 }
 
-/** The body with the value at the place; what leads there and is not in it yet is made. */
+/** The body with the value at the path; missing parents are created. */
 export function withValue(
   body: unknown,
   { parts, schema }: { parts: readonly (string | number)[]; schema: Json },
@@ -101,6 +103,6 @@ export function withValue(
       : (validOf(schema) as Record<string, unknown>);
   const child = ((schema['properties'] as Readonly<Record<string, Json>> | undefined)?.[first] ??
     schema['additionalProperties']) as Json;
-  // A computed key and not an assignment: `__proto__` is a key like any other here.
+  // A computed key instead of an assignment, so that `__proto__` is an ordinary key.
   return { ...object, [first]: withValue(object[first], { parts: rest, schema: child }, value) };
 }

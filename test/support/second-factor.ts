@@ -10,7 +10,7 @@ export interface Account {
   readonly member: MadeTenant['owner'];
 }
 
-/** Whatever a login may answer. */
+/** The possible answers to a login. */
 export type LoginAnswer = Answer<AuthLoginResult & MfaLoginRequired & DomainError>;
 
 export const logIn = (
@@ -23,11 +23,11 @@ export const logIn = (
 export interface EnrolledAccount {
   readonly secret: string;
   readonly recoveryCodes: readonly string[];
-  /** Signed in, since before the enrolment. */
+  /** Signed in since before the enrolment. */
   readonly client: Client;
 }
 
-/** Enrols the member over HTTP. The code of the clock's present time is then used up. */
+/** Enrols the member over HTTP, which uses up the code of the clock's current time. */
 export async function enrol(anonymous: Client, account: Account, { at }: { at: number }): Promise<EnrolledAccount> {
   const { client } = await signIn(anonymous, account);
   const {
@@ -41,10 +41,7 @@ export async function enrol(anonymous: Client, account: Account, { at }: { at: n
   return { secret, recoveryCodes: body.recoveryCodes, client };
 }
 
-/**
- * The codes in mail that was put down for the member, oldest first: out of the outbox, as the mail server would get
- * them.
- */
+/** The codes in the member's mails, oldest first, from the outbox. */
 export async function mailedCodes(
   { database, options: { keyRing } }: TestIdentity,
   { member }: Account,
@@ -63,7 +60,7 @@ export async function mailedCodes(
   });
 }
 
-/** What the platform's audit says of a member, as actions in their order. */
+/** The actions of a member's events in the platform's audit, in order. */
 export async function auditedOf({ database }: Pick<TestIdentity, 'database'>, { member }: Account): Promise<string[]> {
   const rows = await database.read({ tenantId: null }, (tx) =>
     tx.all('SELECT action FROM audit_log WHERE actor_id = ? ORDER BY id', [member.id]),

@@ -1,10 +1,7 @@
 import { request } from 'node:http';
 import { parentPort } from 'node:worker_threads';
 
-/**
- * Sends what it is told from a thread of its own, so that a test which watches the thread of its server does not watch
- * itself.
- */
+/** Sends requests from a separate thread, so that a test that measures the server's thread does not measure itself. */
 export interface ToSend {
   readonly url: string;
   readonly method: string;
@@ -30,7 +27,7 @@ parentPort?.on('message', ({ url, method, headers, body }: ToSend) => {
       tell({ status: answer.statusCode ?? 0, text: Buffer.concat(pieces).toString().slice(0, 300) }),
     );
   });
-  // A server may answer and stop reading while a body is still on its way: what it said comes first.
+  // A server may answer and stop reading while a body is still being sent: its answer takes precedence over the error.
   sent.on('error', (error) => setTimeout(() => tell({ status: 0, text: error.message }), 200));
   sent.end(body);
 });

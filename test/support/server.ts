@@ -33,39 +33,39 @@ export interface TestServer {
   readonly foundation: Foundation;
   readonly schedules: Schedules;
   readonly config: Config;
-  /** What was logged, line by line. */
+  /** The log lines. */
   readonly logged: readonly Record<string, unknown>[];
-  /** Ends the server and removes what it kept. */
+  /** Stops the server and removes its data. */
   stop(): Promise<void>;
 }
 
 export interface ServerOptions {
-  /** `sqlite` unless said otherwise. */
+  /** By default `sqlite`. */
   readonly database?: DatabaseKind;
-  /** Environment variables over those of a development server. */
+  /** Environment variables that override those of a development server. */
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   readonly argon2?: Argon2;
   /**
-   * Contract data is hosted by a program of its own and reached over HTTP on loopback: `createRemoteDataPlane`, and
-   * `serve` at the other end.
+   * Contract data is hosted by a separate program and reached over HTTP on loopback: `createRemoteDataPlane` on the
+   * server, `serve` on the other side.
    */
   readonly remote?: boolean;
-  /** What files are kept in, given the store that the settings name. */
+  /** Replaces the object store, given the one of the settings. */
   readonly objects?: HostParts['objects'];
-  /** Unless it is false, answers that are not as declared are 500. */
+  /** By default, answers that do not match their declaration are 500. */
   readonly checkAnswers?: boolean;
 }
 export type DatabaseKind = 'sqlite' | 'postgres';
 /**
- * As `forEachServer` runs them: on `remote` the contract data of an SQLite server is behind HTTP, as it is behind an
+ * The kinds of `forEachServer`: on `remote` the contract data of an SQLite server is reached over HTTP, as with an
  * agent.
  */
 export type ServerKind = DatabaseKind | 'remote';
 
 /**
- * The whole service as `npm start` runs it, on a free port, with databases of its own. Answers that are not as declared
- * are 500.
+ * The complete service as with `npm start`, on a free port, with its own databases. Answers that do not match their
+ * declaration are 500.
  */
 export async function startServer({
   database = 'sqlite',
@@ -120,8 +120,8 @@ export async function startServer({
 }
 
 /**
- * The same suite on a server over SQLite, on one over PostgreSQL, and on one whose contract data is behind a wire.
- * `server()` gives the running one, in hooks and tests.
+ * Defines the same suite for a server on SQLite, one on PostgreSQL, and one with a remote data plane. `server()`
+ * returns the running one in hooks and tests.
  */
 export function forEachServer(
   define: (server: () => TestServer, kind: ServerKind) => void,
@@ -150,10 +150,7 @@ const hostedHere =
     return { hosted, dataPlanes: embedded(hosted.plane) };
   };
 
-/**
- * The data plane as an agent has it: hosted by a program of its own, which serves its files too, at the other end of
- * one wire.
- */
+/** A data plane as in an agent: hosted by a separate program, which also serves its files, and reached over HTTP. */
 function hostedAlone(undo: (() => Promise<void>)[], objects: HostParts['objects']): Host {
   return async (settings, parts) => {
     const { hosted, port, stop } = await hostAlone(settings, { ...parts, objects });
@@ -166,7 +163,7 @@ function hostedAlone(undo: (() => Promise<void>)[], objects: HostParts['objects'
   };
 }
 
-/** The server's default path for them. */
+/** The server's default path for files. */
 async function migratedFiles(dataDir: string): Promise<void> {
   for (const schema of ['platform', 'tenant'] as const)
     await writeFile(join(dataDir, `${schema}.db`), await migratedFile(schema), { mode: 0o600 });

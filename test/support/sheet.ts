@@ -13,13 +13,13 @@ export const NAMES: Names = {
   memberEmail: (id) => `${id}@members.test`,
 };
 
-/** A CSV as a spreadsheet reads it: one record for each row, by header. */
+/** Parses a CSV: one record per row, by header. */
 export function rowsOf(text: string): SheetRow[] {
   if (!text.startsWith('\uFEFF')) throw new Error('the file has no byte order mark');
   return parse(text, { bom: true, columns: true, record_delimiter: '\r\n' });
 }
 
-/** A whole export as text. */
+/** The complete export as text. */
 export async function exported(
   plane: BoundPlane<Operations>,
   {

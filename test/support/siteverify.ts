@@ -3,18 +3,17 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Siteverify {
-  /** For `BOT_CHALLENGE_VERIFY_URL`. */
+  /** The value for `BOT_CHALLENGE_VERIFY_URL`. */
   readonly url: string;
-  /** What was asked, as form fields. */
+  /** The received requests, as form fields. */
   readonly asked: readonly Readonly<Record<string, string>>[];
-  /** How the next ones are answered, until it is said otherwise. */
+  /** Sets the answer to the next requests. */
   answer(reply: (response: ServerResponse, fields: Readonly<Record<string, string>>) => void): void;
   stop(): Promise<void>;
 }
 
 /**
- * A verifier of bot challenges over real HTTP. Each token that begins with `good` passes once; everything else is
- * refused.
+ * A verifier of bot challenges over real HTTP. Tokens that begin with `good` are accepted once; all others are refused.
  */
 export async function startSiteverify(): Promise<Siteverify> {
   const asked: Record<string, string>[] = [];

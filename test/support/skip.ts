@@ -1,13 +1,13 @@
 import type { Context, Suite, Test } from 'mocha';
 
 /**
- * Skips the running test (or, from a `before` hook, every test of its suite) and says why. The reporter lists the
- * reason beside each skipped test; mocha's own `this.skip()` has no place for one.
+ * Skips the running test (or, from a `before` hook, every test of its suite) with a reason, which the reporter prints.
+ * Mocha's own `this.skip()` supports no reason.
  */
 export function skip(context: Context, reason: string): never {
   const { test } = context;
   if (test) {
-    // In a hook `test` is the hook itself: what is skipped is its suite.
+    // In a hook, `test` is the hook itself, and its suite is skipped.
     if ('type' in test && test.type === 'hook')
       (test.parent as Suite | undefined)?.eachTest((skipped) => {
         give(skipped, reason);
@@ -17,9 +17,7 @@ export function skip(context: Context, reason: string): never {
   return context.skip();
 }
 
-/**
- * A test that ran in another process reaches the reporter as what it serializes itself to: the reason travels in it.
- */
+/** Tests of worker processes are serialised for the reporter, so the reason is added to the serialised form. */
 function give(test: Test, reason: string): void {
   const serialize = (test as Partial<{ serialize(): object }>).serialize?.bind(test);
   Object.assign(

@@ -5,7 +5,7 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { CERTIFICATE, PRIVATE_KEY } from './certificate.js';
 
-/** A mail as the server took it: the envelope, the bytes, and what a mail program makes of them. */
+/** A received mail: the envelope, the bytes, and the parsed message. */
 export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
@@ -15,29 +15,29 @@ export interface ReceivedMail {
 }
 
 export interface MailServer {
-  /** For `SMTP_URL`. */
+  /** The value for `SMTP_URL`. */
   readonly url: string;
-  /** As one would write it for a server on another machine: no name and no address of this one. */
+  /** A URL that does not look like this machine, to test the rules for other machines. */
   readonly elsewhere: string;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly mails: readonly ReceivedMail[];
-  /** The last mail to the address; fails when there is none. */
+  /** The last mail to the address; throws if there is none. */
   last(to: string): ReceivedMail;
-  /** From now on what is given is answered to `RCPT TO` (a code such as 550), or nothing is refused. */
+  /** Sets the reply code to `RCPT TO` (such as 550); undefined accepts recipients. */
   refuse(code: number | undefined): void;
   stop(): Promise<void>;
 }
 
 /**
- * A real mail server in this process, on a free port of the loopback. It keeps what it is given. With `account` it lets
- * nobody else in, and in plain text: `url` says so.
+ * A real mail server in this process, on a free loopback port. It stores the received mails. With `account` it requires
+ * authentication, also without TLS; `url` contains the credentials.
  */
 export async function startMailServer({
   account,
   tls = false,
 }: {
   account?: { user: string; password: string };
-  /** It offers STARTTLS, with an untrusted certificate. */ tls?: boolean;
+  /** Offers STARTTLS, with an untrusted certificate. */ tls?: boolean;
 } = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   let refusal: number | undefined;

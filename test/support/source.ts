@@ -5,15 +5,17 @@ import { fileURLToPath } from 'node:url';
 /** The checkout's directory. */
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 
-/** The folders that hold TypeScript. */
+/** The folders with TypeScript. */
 export const sourceFolders = ['data-plane-agent', 'server', 'cli', 'test'] as const;
 
-/** Every TypeScript file of the source folders, as a path from the root with forward slashes. */
+/** All TypeScript files of the source folders, as paths from the root with forward slashes. */
 export function sourceFiles(): string[] {
   return sourceFolders.flatMap((folder) => filesBelow(join(root, folder))).filter((path) => path.endsWith('.ts'));
 }
 
-/** Every file below a directory, hidden ones too, as paths from the root. A directory that is not there has none. */
+/**
+ * All files below a directory, including hidden ones, as paths from the root. Empty if the directory does not exist.
+ */
 export function filesBelow(directory: string): string[] {
   let entries;
   try {
@@ -33,8 +35,8 @@ export function filesBelow(directory: string): string[] {
 export const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /**
- * What a file's text imports: `import … from`, `export … from`, `import '…'`, `import('…')`. Relative specifiers come
- * as paths from the root to the TypeScript file, others as written.
+ * The imports in a file's text: `import … from`, `export … from`, `import '…'`, `import('…')`. Relative specifiers are
+ * converted to the path of the TypeScript file from the root; others are returned as written.
  */
 export function importsOf(file: string, text: string): string[] {
   return [...withoutComments(text).matchAll(IMPORT)].map((match) => {
@@ -46,6 +48,6 @@ export function importsOf(file: string, text: string): string[] {
 const IMPORT =
   /^[ \t]*(?:import|export)\b[^;'"`]*?\bfrom\s*['"]([^'"\n]+)['"]|^[ \t]*import\s*['"]([^'"\n]+)['"]|\bimport\s*\(\s*['"`]([^'"`\n]+)['"`]/gm;
 
-// A comment that begins inside a string literal (`'https://…'`) is only cut to the line's end, which imports survive.
+// For `//` inside a string literal (`'https://…'`) only the rest of the line is removed, which does not affect imports.
 const withoutComments = (text: string): string =>
   text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');

@@ -27,15 +27,15 @@ export interface TestStore {
   readonly address: ObjectStoreAddress;
   /** The folder of a file-system store. */
   readonly directory: string | undefined;
-  /** Another process's view of the same store, whose clock may be another. */
+  /** The same store as another process sees it, possibly with another clock. */
   another(clock: Clock): ObjectStore;
 }
 
 let buckets = 0;
 
 /**
- * The same suite on the file system and on the S3 servers that can be had. `store()` gives the open one, in hooks and
- * tests; it is empty at first.
+ * Defines the same suite for the file system and the available S3 servers. `store()` returns the open store in hooks
+ * and tests; it is empty at first.
  */
 export function forEachStore(define: (store: () => TestStore, kind: StoreKind) => void): void {
   for (const kind of ['filesystem', 'minio', 'rgw'] as const) {
@@ -43,7 +43,7 @@ export function forEachStore(define: (store: () => TestStore, kind: StoreKind) =
       const undo: (() => unknown)[] = [];
       let open: TestStore | undefined;
       before(`open a store on ${kind}`, async function () {
-        this.timeout(60_000); // a server that starts on a busy machine
+        this.timeout(60_000); // servers may start slowly on a busy machine
         if (kind === 'filesystem') open = await onFileSystem(undo);
         else {
           const server = await (kind === 'minio' ? sharedMinio() : sharedRgw()).catch((error: unknown) =>
@@ -79,7 +79,7 @@ export const putObject = (store: ObjectStore, key: string, bytes: Buffer): Promi
     contentType: 'application/pdf',
   });
 
-/** When a signed link ends, in milliseconds, as what is signed has it. */
+/** The expiry of a signed link in milliseconds, from its signed parameters. */
 export function endOf(link: string): number {
   const query = new URL(link).searchParams;
   const [, y, m, d, h, min, s] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(query.get('X-Amz-Date') ?? '') ?? [];

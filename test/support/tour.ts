@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 
-/** A step of a tour in a document: a block of shell, and what the document says it prints. */
+/** A step of a tour in a document: a shell block and its documented output. */
 export interface Step {
   readonly heading: string;
   readonly command: string;
-  /** JSON where the block says so, else lines; `undefined` when the document shows nothing. */
+  /** JSON for `json` blocks, otherwise lines; `undefined` if the document shows no output. */
   readonly answer: { readonly json: unknown } | { readonly lines: readonly string[] } | undefined;
 }
 
@@ -33,7 +33,7 @@ export function stepsOf(document: string, heading: string): Step[] {
 
 const BETWEEN = '--- end of a step ---';
 
-/** Runs all steps in one shell, as a reader who pastes them one after the other. Answers what each printed. */
+/** Runs all steps in one shell, like a reader who pastes them one after the other. Returns the output of each. */
 export function walk(
   steps: readonly Step[],
   { cwd, replace }: { readonly cwd: string; readonly replace: readonly (readonly [from: string, to: string])[] },
@@ -53,8 +53,8 @@ export function walk(
 }
 
 /**
- * Where an answer is not what the document shows: `…` stands for any value, fields may be left out, and a list that
- * ends in `…` goes on.
+ * The differences between an answer and the document: in the document `…` matches any value, fields may be omitted, and
+ * a list that ends in `…` may have more elements.
  */
 export function differences(shown: unknown, answered: unknown, path = ''): string[] {
   if (shown === '…') return [];

@@ -10,22 +10,22 @@ import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.j
 import { OPERATIONS, type Operations } from '../../data-plane-agent/plane/operations/index.js';
 import { aCall } from './plane.js';
 
-/** The upkeep of one process over a database, and what of it a test looks at. */
+/** The upkeep of one process over a database, with access for tests. */
 export interface UpkeepProcess {
   readonly upkeep: Upkeep;
-  /** As `upkeep.round`, in the name of a test. */
+  /** Calls `upkeep.round` with a test's name. */
   round(steps: Round['steps']): Promise<void>;
-  /** The plane of a caller of a tenant; of a fresh one unless `changes` names it. */
+  /** The plane of a caller of a tenant, by default a new one. */
   as(changes?: Partial<Call>): BoundPlane<Operations>;
   readonly data: DataPlane<Operations>;
-  /** Calls that jobs have made, in their order. */
+  /** The calls made by jobs, in order. */
   readonly calls: { readonly name: string; readonly call: Call }[];
-  /** What tenants were asked about, question by question. */
+  /** The tenants in each request to the tenant directory. */
   readonly asked: (readonly string[])[];
   readonly logged: Record<string, unknown>[];
 }
 
-/** Whose work is done: everybody's, in Shanghai, unless a test says otherwise. */
+/** The active tenants: by default all, in the time zone of Shanghai. */
 export const inShanghai = (ids: readonly string[]): WorkedTenant[] =>
   ids.map((id) => ({ id, timeZone: 'Asia/Shanghai', reminderLeadDays: 3, currencyCode: 'EUR', language: 'zh-CN' }));
 
@@ -76,7 +76,7 @@ export function upkeepProcess({
 
 const KEYS = parseKeyRing(generateKeyRingText());
 
-/** The database, with the transactions and statements that go through it counted. */
+/** A wrapper of the database that counts transactions and statements. */
 export function counted(database: Database): {
   readonly database: Database;
   readonly counts: { transactions: number; statements: number };

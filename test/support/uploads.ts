@@ -4,7 +4,7 @@ import type { Answer, Client } from './http.js';
 
 export const PDF = Buffer.from('%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\ntrailer\n<< /Root 1 0 R >>\n%%EOF\n');
 
-/** What is to become a file, as a client announces it. */
+/** The properties of an upload that a client declares. */
 export interface ToUpload {
   readonly fileName?: string;
   readonly contentType?: string;
@@ -15,13 +15,13 @@ export interface ToUpload {
   readonly paymentId?: string;
 }
 
-/** The three steps of an upload, each as a client takes it. */
+/** The three steps of an upload. */
 export interface Uploads {
   announce(file?: ToUpload): Promise<PresignedUpload>;
-  /** Straight to the store; `bytes` need not be those that were announced. */
+  /** Uploads to the store; `bytes` may differ from the declared ones. */
   put(announced: Pick<PresignedUpload, 'uploadUrl' | 'headers'>, bytes?: Uint8Array): Promise<Response>;
   confirm(announced: PresignedUpload, file?: ToUpload, changes?: object): Promise<Answer<FileRecord>>;
-  /** All three. */
+  /** Runs all three steps. */
   upload(file?: ToUpload): Promise<FileRecord>;
 }
 
@@ -57,8 +57,8 @@ export function uploadsOf(client: Client): Uploads {
 }
 
 /**
- * A test server listens elsewhere than its PUBLIC_URL says; an S3 server, and a data plane with a host of its own, are
- * where their links say.
+ * Links with the PUBLIC_URL must be redirected to the address of the test server; those of S3 servers and separately
+ * hosted data planes can be used as they are.
  */
 export function reachable(link: string, { origin }: Pick<Client, 'origin'>): string {
   const { hostname, pathname, search, href } = new URL(link);

@@ -4,10 +4,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * The longest stretch in which the thread did nothing but one piece of work, in milliseconds of its processor that its
- * own code took. What depends on the machine is not counted: waiting for a processor, and the kernel's part, which is
- * to hand out memory and to write files. Nor is what collects the whole heap, of which the tests themselves and all
- * that they have loaded are the greater part.
+ * The longest time that the thread was blocked by one piece of work, in milliseconds of user processor time. Factors of
+ * the machine are excluded: waiting for a processor, and kernel time for allocating memory and writing files. Major
+ * garbage collections are excluded too, because most of the heap belongs to the tests.
  */
 export async function longestWork(work: () => Promise<void>): Promise<number> {
   const stretches: Stretch[] = [];
@@ -23,9 +22,9 @@ export async function longestWork(work: () => Promise<void>): Promise<number> {
   const timer = setInterval(look, 1);
   try {
     await work();
-    await sleep(2); // what began with the answer ends first
+    await sleep(2); // work started with the answer ends first
     look();
-    await sleep(1); // what was observed is told a turn later
+    await sleep(1); // observers are called one turn later
     return Math.max(
       ...stretches.filter(({ ms }) => ms > 5).map(({ from, to, ms }) => ms - collectedMs(collections, from, to)),
       0,
@@ -42,7 +41,7 @@ interface Stretch {
   readonly ms: number;
 }
 
-/** Collects what earlier tests left behind, so that the work that is looked at next does not pay for it. */
+/** Collects the garbage of earlier tests, so that it does not affect the next measurement. */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

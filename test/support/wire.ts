@@ -12,15 +12,17 @@ import { serve } from '../../data-plane-agent/plane/serve.js';
 
 export interface Wire {
   readonly transport: Transport;
-  /** Errors that the remote side did not send, in their order. */
+  /** Errors that the remote side did not send, in order. */
   readonly faults: readonly unknown[];
   close(): Promise<void>;
 }
 
-/** What a test may do to one exchange: answer `'lost'` to cut the connection, before the operation ran or after. */
+/** A hook into one exchange: return `'lost'` to cut the connection, before or after the operation ran. */
 export type Disturb = (request: WireRequest, when: 'before' | 'after') => 'lost' | undefined;
 
-/** Puts real HTTP between a data plane and the caller of the transport: one route on loopback, JSON both ways. */
+/**
+ * Connects a data plane and the caller of the transport by real HTTP: one route on loopback, JSON in both directions.
+ */
 export async function serveOverHttp<L extends OperationList>(
   plane: DataPlane<L>,
   names: readonly (keyof L & string)[],
@@ -59,7 +61,7 @@ export async function serveOverHttp<L extends OperationList>(
   };
 }
 
-/** The near end: each message is posted as JSON. */
+/** The caller's side: posts each message as JSON. */
 export function callOverHttp({ port, path }: { readonly port: number; readonly path: string }): {
   readonly transport: Transport;
   close(): void;

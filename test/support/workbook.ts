@@ -1,7 +1,7 @@
 import { strFromU8, strToU8, unzipSync, zipSync, type Zippable } from 'fflate';
 import writeXlsxFile, { type SheetData } from 'write-excel-file/node';
 
-/** A workbook with one sheet, `Sheet1`, as a spreadsheet program writes it. Days are dates, formatted. */
+/** A workbook with one sheet, `Sheet1`, like that of a spreadsheet program, with formatted dates. */
 export async function aWorkbook(
   rows: readonly (readonly (string | number | boolean | Date | null)[])[],
 ): Promise<Uint8Array> {
@@ -18,7 +18,7 @@ export async function aWorkbook(
   return new Uint8Array(bytes);
 }
 
-/** The same with its parts changed: `null` takes one away. */
+/** The same with changed parts: `null` removes one. */
 export function altered(
   workbook: Uint8Array,
   change: (parts: Record<string, string>) => Record<string, string | null>,

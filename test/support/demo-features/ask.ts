@@ -10,7 +10,7 @@ interface Page<T> {
   readonly total: number;
 }
 
-/** The demo data as its members see it. */
+/** Access to the demo data as its members. */
 export interface Book {
   readonly owner: Client;
   /** A seller, who sees no account numbers and no credit limits. */
@@ -66,7 +66,7 @@ export async function audited(who: Client, actions: readonly string[]): Promise<
   for (const action of actions) expect((await audit(who, action)).length, action).to.be.above(0);
 }
 
-/** Whether every one of the values comes up. */
+/** Whether every value occurs. */
 export function has<T, V>(items: readonly T[], valueOf: (item: T) => V, values: readonly V[]): void {
   expect([...new Set(items.map(valueOf))]).to.include.members([...values]);
 }

@@ -199,7 +199,7 @@ export const CONTRACT_FEATURES: Readonly<Record<string, (book: Book) => Promise<
     has(events, ({ kind }) => kind, WORKFLOW_EVENT_KINDS);
     has(events, ({ actor }) => actor.roleCode, ['owner', 'admin', 'manager', 'sales', 'legal']);
     has(events, ({ source }) => source, ['user', 'import']);
-    // A contract went before the board, and all the way to its warranty.
+    // A contract was approved by the board and reached its warranty.
     has(events, ({ transitionCode }) => transitionCode, [
       'submit',
       'to_board',

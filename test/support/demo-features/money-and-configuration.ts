@@ -69,7 +69,7 @@ export const MONEY_AND_CONFIGURATION_FEATURES: Readonly<Record<string, (book: Bo
       'a column that not everybody sees',
     ).to.equal(true);
     for (const { filters } of [...views, ...theirs])
-      await some(owner, '/contracts', filters as Readonly<Record<string, string | boolean>>); // those of the demo have no lists
+      await some(owner, '/contracts', filters as Readonly<Record<string, string | boolean>>); // the filters of the demo have no lists
   },
   '4.3 a file that several contracts have as theirs, and a run that read one': async ({ owner, contracts }) => {
     const named = contracts.flatMap(({ contractAttachment }) => contractAttachment ?? []);

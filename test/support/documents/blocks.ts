@@ -1,4 +1,4 @@
-/** A document as its author wrote it, before it becomes a PDF, a DOCX or a scan. */
+/** The content of a document, independent of its format (PDF, DOCX or scan). */
 export interface Page {
   readonly language: 'zh' | 'en';
   readonly blocks: readonly Block[];
@@ -16,13 +16,13 @@ export type Block =
     }
   | { readonly kind: 'break' };
 
-/** `\n` parts the lines of a cell. */
+/** `\n` separates the lines of a cell. */
 export type Cell = string | { readonly text: string; readonly across: number };
 
 export const title = (text: string): Block => ({ kind: 'title', text });
 export const heading = (text: string): Block => ({ kind: 'heading', text });
 export const p = (text: string): Block => ({ kind: 'paragraph', text });
-/** With its first line indented, as Chinese paragraphs are. */
+/** With an indented first line, like Chinese paragraphs. */
 export const para = (text: string): Block => ({ kind: 'paragraph', text, indent: true });
 export const right = (text: string): Block => ({ kind: 'paragraph', text, right: true });
 /** Widths in hundredths of the page. */
@@ -32,7 +32,7 @@ export const table = (rows: readonly (readonly Cell[])[], widths?: readonly numb
   lines: true,
   ...(widths ? { widths } : {}),
 });
-/** Columns without lines, as parties and signatures stand side by side. */
+/** Columns without borders, such as parties and signatures side by side. */
 export const columns = (rows: readonly (readonly Cell[])[], widths?: readonly number[]): Block => ({
   kind: 'table',
   rows,

@@ -4,10 +4,7 @@ import { acrossOf, textOfCell, type Block, type Page } from './blocks.js';
 const W = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
 const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 
-/**
- * A DOCX as a word processor writes it: runs that are cut where an editor passed, tables with cells over several
- * columns.
- */
+/** A DOCX like that of a word processor: text split into runs, tables with cells that span several columns. */
 export function docxOf(
   { blocks }: Page,
   { header, body }: { readonly header?: string; readonly body?: string } = {},
@@ -42,7 +39,7 @@ function blockXml(block: Block): string {
   }
 }
 
-/** Cut in the middle, as revisions and spelling marks leave it. */
+/** Split in the middle, as after revisions and spell checking. */
 function paragraphXml(text: string): string {
   const middle = Math.floor(text.length / 2);
   return `<w:p>${[text.slice(0, middle), text.slice(middle)].map((part) => `<w:r><w:t xml:space="preserve">${escaped(part)}</w:t></w:r>`).join('<w:proofErr w:type="spellStart"/>')}</w:p>`;

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 
-/** A picture in shades of grey, row by row, and the same as JPEGs of some rows each. */
+/** A greyscale image, row by row, and the same as JPEGs of some rows each. */
 export interface Dots {
   readonly width: number;
   readonly height: number;
@@ -8,7 +8,7 @@ export interface Dots {
   readonly jpegs: readonly Buffer[];
 }
 
-/** What a PNG shows in its upper `part`, made smaller, as a browser unpacks it. */
+/** The upper `part` of a PNG, scaled down, decoded by a browser. */
 export async function dotsOf(
   browser: Browser,
   png: Buffer,

@@ -3,7 +3,7 @@ import { pdfOfLines } from '../../../cli/demo/pdf.js';
 import { altered, aWorkbook, SHEET } from '../workbook.js';
 import { docxParts } from './docx.js';
 
-/** A PDF that asks for a password: its marks are of no password that anyone has. */
+/** A PDF that requires a password; no password matches its keys. */
 export function lockedPdf(): Buffer {
   const marks = '5a'.repeat(32);
   const locked = pdfOfLines(['CONTRACT'])
@@ -15,7 +15,7 @@ export function lockedPdf(): Buffer {
   return Buffer.from(locked, 'latin1');
 }
 
-/** A DOCX whose text breaks off in the middle of a tag. */
+/** A DOCX whose text is truncated in the middle of a tag. */
 export const brokenDocx = (): Buffer =>
   docxParts({
     'word/document.xml':

@@ -29,7 +29,7 @@ const SAYS = [
 const HEADING = 'EQUIPMENT SALES CONTRACT';
 const LINES = [HEADING, ...SAYS.map(([label, value]) => `${label}: ${value}`)];
 
-/** What is read of it, whatever it was written with. */
+/** The values extracted from it, whatever its format. */
 export const ONE_CONTRACT_SAYS = {
   contractNo: 'KR-2026-07',
   type: 'sale',
@@ -50,7 +50,7 @@ export const ONE_CONTRACT_PAGE = {
 } as const;
 export const ONE_CONTRACT_TEXT = LINES.join('\n');
 
-/** One contract in each of the forms in which programs write it. */
+/** The same contract in each format. */
 export const ONE_CONTRACT_AS: Readonly<
   Record<
     'PDF' | 'DOCX' | 'XLSX' | 'CSV' | 'text',

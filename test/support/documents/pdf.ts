@@ -1,4 +1,4 @@
-/** A PDF of one page with this content, written by hand: for what no program would print. */
+/** A PDF of one page with this content stream, for content that no program would write. */
 export function pdfOf(content: Buffer): Buffer {
   const objects: (string | Buffer)[] = [
     '<< /Type /Catalog /Pages 2 0 R >>',
@@ -21,6 +21,6 @@ export function pdfOf(content: Buffer): Buffer {
   return Buffer.concat(parts);
 }
 
-/** A stream, `filter` saying how it is packed. */
+/** A stream; `filter` is its compression. */
 export const streamOf = (data: Buffer, filter = ''): Buffer =>
   Buffer.concat([Buffer.from(`<< /Length ${data.length} ${filter} >>\nstream\n`), data, Buffer.from('\nendstream')]);

@@ -7,23 +7,23 @@ import { acrossOf, textOfCell, type Block, type Page } from './blocks.js';
 
 /** Prints documents, and scans the prints, with a browser. */
 export interface Printer {
-  /** With a text layer, as programs for writing make them. */
+  /** With a text layer, like PDFs of word processors. */
   pdf(page: Page): Promise<Buffer>;
-  /** A picture as a scanner makes it: grey, a little askew, with specks. One for each sheet of paper. */
+  /** An image like that of a scanner: grey, slightly rotated, with specks. One per page. */
   scans(page: Page, look?: ScanLook): Promise<Buffer[]>;
-  /** The scans bound together again: a PDF of pictures. */
+  /** The scans combined: a PDF of images. */
   scannedPdf(page: Page, look?: ScanLook): Promise<Buffer>;
 }
 
 export interface ScanLook {
   /** In degrees. */
   readonly askew?: number;
-  /** Specks on a sheet. */
+  /** The number of specks per page. */
   readonly specks?: number;
   readonly format?: 'png' | 'jpeg';
 }
 
-/** A sheet of A4 at 300 dots an inch. */
+/** A page of A4 at 300 dpi. */
 const SHEET = { width: 827, height: 1169, scale: 3 };
 
 export function printer(browser: Browser): Printer {
@@ -60,7 +60,7 @@ async function withPage<T>(browser: Browser, use: (tab: BrowserPage) => Promise<
 }
 
 async function show(tab: BrowserPage, html: string): Promise<void> {
-  // A page that lies on the disk may use the fonts that lie there.
+  // A page loaded from the disk may use fonts from the disk.
   await tab.goto(pathToFileURL(join(FONT, 'package.json')).href);
   await tab.setContent(html, { waitUntil: 'load' });
   await tab.evaluate(
@@ -85,7 +85,7 @@ async function scans(
   });
 }
 
-/** Dirt is the same each time: a scan that reads well must not be luck. */
+/** The specks are deterministic, so that the tests are reproducible. */
 const scanned = ({ askew, specks, top }: { askew: number; specks: number; top: number }): string => `
   document.getElementById('dirt')?.remove();
   document.documentElement.style.overflow = 'hidden';

@@ -11,7 +11,7 @@ export interface Seen {
   shade(x: number, y: number): number;
 }
 
-/** The pages of a TIFF as character recognition is given them. */
+/** The pages of a TIFF as they are passed to character recognition. */
 export async function seen(tiff: Buffer): Promise<Seen[]> {
   const document = await opened(
     pdfOfPages(
@@ -34,7 +34,7 @@ export async function seen(tiff: Buffer): Promise<Seen[]> {
   }
 }
 
-/** A portable grey map. */
+/** A portable greymap (PGM). */
 function seenIn(map: Buffer): Seen {
   const [, width = 0, height = 0] = /^P5\n(\d+) (\d+)\n255\n/.exec(map.toString('latin1', 0, 40))?.map(Number) ?? [];
   const dots = map.subarray(map.length - width * height);

@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 
-/** The numbers of the tags that the tests write. */
+/** The numbers of the TIFF tags used in the tests. */
 const TAGS = {
   kind: 254,
   width: 256,
@@ -33,10 +33,10 @@ const TAGS = {
 
 export type TiffTags = Readonly<Partial<Record<keyof typeof TAGS, number | readonly number[] | Buffer>>>;
 
-/** A picture in a TIFF: its tags, of which those that say where its pieces lie come by themselves. */
+/** An image in a TIFF: its tags; those with the offsets of its parts are added automatically. */
 export interface TiffPicture {
   readonly tags: TiffTags;
-  /** Strips or tiles, packed. */
+  /** Strips or tiles, compressed. */
   readonly pieces: readonly Buffer[];
 }
 
@@ -45,7 +45,7 @@ export interface TiffForm {
   readonly isBig?: boolean;
 }
 
-/** A TIFF written by hand, so that each of its numbers can be what no program would write. */
+/** Writes a TIFF in which every number can be set, also to values that no program would write. */
 export function tiffOf(pictures: readonly TiffPicture[], { order = 'II', isBig = false }: TiffForm = {}): Buffer {
   const wide = isBig ? 8 : 4;
   const number = (value: number, size: number): Buffer => {
@@ -60,7 +60,7 @@ export function tiffOf(pictures: readonly TiffPicture[], { order = 'II', isBig =
     ...(isBig ? [number(8, 2), number(0, 2)] : []),
     number(0, wide),
   ];
-  // Where the number stands that leads to the next picture.
+  // The position of the offset of the next image.
   let link = parts.length - 1;
   const size = () => parts.reduce((sum, part) => sum + part.length, 0);
   const put = (bytes: Buffer): number => {
@@ -126,7 +126,7 @@ const WIDE: ReadonlySet<string> = new Set<keyof typeof TAGS>([
   'jpegBytes',
 ]);
 
-/** Cut into strips of so many rows, each packed. */
+/** Splits the image into strips of this many rows, and compresses each. */
 export const strips = (
   rows: Buffer,
   { rowBytes, each, pack = (bytes) => bytes }: { rowBytes: number; each: number; pack?: (bytes: Buffer) => Buffer },
@@ -135,7 +135,7 @@ export const strips = (
     pack(rows.subarray(i * each * rowBytes, (i + 1) * each * rowBytes)),
   );
 
-/** Each number less the one before it in its row, as the predictor has them. */
+/** The horizontal differences of the predictor: each value minus the previous one in its row. */
 export function predicted(
   rows: Buffer,
   {
@@ -159,7 +159,7 @@ export function predicted(
 
 export const deflated = (bytes: Buffer): Buffer => deflateSync(bytes);
 
-/** PackBits: a count and as many bytes, or a count below zero and the byte that is repeated. */
+/** PackBits: a count and as many bytes, or a negative count and the repeated byte. */
 export function packBits(bytes: Buffer): Buffer {
   const out: number[] = [];
   for (let at = 0; at < bytes.length;) {
@@ -183,7 +183,7 @@ export function packBits(bytes: Buffer): Buffer {
   return Buffer.from(out);
 }
 
-/** LZW as TIFF has it: codes from their upper end on, one bit longer a code too early. */
+/** LZW in the variant of TIFF: most significant bit first, and the code length increases one code early. */
 export function lzw(bytes: Buffer): Buffer {
   const [CLEAR, END] = [256, 257];
   const out: number[] = [];
@@ -225,7 +225,7 @@ export function lzw(bytes: Buffer): Buffer {
   return Buffer.from(out);
 }
 
-/** JPEGs of one make without the tables that all have in common, and these. */
+/** Separates the common tables from JPEGs with the same tables. */
 export function withSharedTables(jpegs: readonly Buffer[]): {
   readonly tables: Buffer;
   readonly pieces: readonly Buffer[];

@@ -7,7 +7,7 @@ export interface SheetOf {
   readonly rows: readonly (readonly Value[])[];
 }
 
-/** A workbook as a spreadsheet program writes it: days, shares and amounts as numbers with a format. */
+/** A workbook like that of a spreadsheet program: dates, percentages and amounts as formatted numbers. */
 export async function xlsxOf(sheets: readonly SheetOf[]): Promise<Buffer> {
   return writeXlsxFile(
     sheets.map(({ name, rows }) => ({ sheet: name, data: rows.map((row) => row.map(cellOf)) as SheetData })),

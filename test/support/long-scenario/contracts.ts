@@ -2,7 +2,7 @@ import { CONTRACT_SORTS } from '../../../data-plane-agent/plane/contract/records
 import type { Step } from '../lockstep.js';
 import { command, contract, line, NOWHERE, step } from './steps.js';
 
-/** Letters of several scripts, cases and planes, so that order and search have something to differ in. */
+/** Letters of several scripts, cases and planes, so that differences in order and search are found. */
 const NAMES = [
   'apple',
   'Banana',

@@ -8,7 +8,7 @@ export const step = (request: string, status: number, body?: unknown, more: More
   ...more,
 });
 
-/** What every contract of the scenario has, unless it says otherwise. */
+/** The defaults of all contracts of the scenario. */
 export const contract = (n: number, more: Readonly<Record<string, unknown>> = {}) => ({
   archiveCode: `A-${n}`,
   contractNo: `C-${n}`,
