@@ -54,11 +54,11 @@ describe('the fair queue', () => {
     const leaving = new AbortController();
     let letGo: () => void = () => undefined;
     const running = take('a', () => new Promise<void>((resolve) => (letGo = resolve)));
-    const gone = take('a', () => Promise.resolve('never'), { signal: leaving.signal }).catch(
+    const cancelled = take('a', () => Promise.resolve('never'), { signal: leaving.signal }).catch(
       (reason: unknown) => reason,
     );
     leaving.abort('no longer');
-    expect(await gone).to.equal('no longer');
+    expect(await cancelled).to.equal('no longer');
     const next = take('a', () => Promise.resolve('next'));
     letGo();
     expect([await running, await next]).to.deep.equal([undefined, 'next']);

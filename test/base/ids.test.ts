@@ -15,7 +15,7 @@ describe('ids', () => {
     expect(
       [newId(), '11111111-1111-1111-1111-111111111111', '3f2504e0-4f89-41d3-9a0c-0305e82c3301'].every(isId),
     ).to.equal(true);
-    const strangers = [
+    const invalid = [
       '',
       '42',
       newId().toUpperCase(),
@@ -25,6 +25,6 @@ describe('ids', () => {
       ` ${newId()}`,
       `urn:uuid:${newId()}`,
     ];
-    expect(strangers.filter(isId)).to.deep.equal([]);
+    expect(invalid.filter(isId)).to.deep.equal([]);
   });
 });

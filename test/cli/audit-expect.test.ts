@@ -205,14 +205,14 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
     it('detect a deleted chain', async () => {
       const { heads } = JSON.parse((await cli('head', '--json')).stdout) as { heads: Head[] };
-      const gone = '01890000-0000-7000-8000-0000000000ff';
+      const unknownTenant = '01890000-0000-7000-8000-0000000000ff';
       const compared = await cli(
         'verify',
         '--expect',
-        file(JSON.stringify({ heads: [...heads, { ...heads[1], tenantId: gone, events: 7 }] })),
+        file(JSON.stringify({ heads: [...heads, { ...heads[1], tenantId: unknownTenant, events: 7 }] })),
         '--json',
       );
-      expect([compared.code, faultsOf(compared)]).to.deep.equal([1, [['platform', gone, 'lost', 7, 7]]]);
+      expect([compared.code, faultsOf(compared)]).to.deep.equal([1, [['platform', unknownTenant, 'lost', 7, 7]]]);
     });
 
     it('are in the log once a day, from one process, in lines that can be used as well', async () => {
@@ -254,7 +254,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         await tx.run('DELETE FROM audit_log WHERE tenant_id = ?', [tenantId]);
         await tx.run(`DELETE FROM ${table} WHERE ${key} = ?`, [tenantId]);
       });
-      expect((await cli('verify')).code, 'nothing is left that could tell of it').to.equal(0);
+      expect((await cli('verify')).code, 'the database alone does not show it').to.equal(0);
       expect(faultsOf(await cli('verify', '--expect', log, '--json'))).to.deep.include([
         'data',
         'acme',
@@ -272,10 +272,10 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(some.stdout).to.match(
         /ok {4}platform acme: .*\nok {4}data acme: .*\n {6}not compared: --expect has no head of this chain/,
       );
-      const gone = '01890000-0000-7000-8000-0000000000ff';
+      const unknownTenant = '01890000-0000-7000-8000-0000000000ff';
       for (const [label, kept, args] of [
         ['of no events', heads.map((head) => ({ ...head, events: 0 })), []],
-        ['of another organisation', [{ ...acme, tenantId: gone }], ['--tenant', 'acme']],
+        ['of another organisation', [{ ...acme, tenantId: unknownTenant }], ['--tenant', 'acme']],
         ['of the chain that is not asked for', [nobodys], ['--tenant', 'acme']],
         ['of the other source', [acme], ['--source', 'data']],
       ] as const) {

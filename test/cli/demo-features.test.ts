@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { ContractDetail, ContractSummary } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { installations } from '../support/cli.js';
 import { client } from '../support/http.js';
-import { all, type Book, got } from '../support/demo-features/ask.js';
+import { all, type DemoData, got } from '../support/demo-features/ask.js';
 import { CONTRACT_FEATURES } from '../support/demo-features/contracts.js';
 import { MONEY_AND_CONFIGURATION_FEATURES } from '../support/demo-features/money-and-configuration.js';
 
@@ -37,7 +37,7 @@ describe('the demo', function () {
       contracts.push(
         ...(await Promise.all(ids.slice(i, i + AT_ONCE).map((id) => got<ContractDetail>(owner, `/contracts/${id}`)))),
       );
-    const book: Book = {
+    const demo: DemoData = {
       owner,
       seller,
       contracts,
@@ -47,7 +47,7 @@ describe('the demo', function () {
     const missing: string[] = [];
     for (const [feature, question] of Object.entries({ ...CONTRACT_FEATURES, ...MONEY_AND_CONFIGURATION_FEATURES })) {
       try {
-        await question(book);
+        await question(demo);
       } catch (error) {
         missing.push(`${feature}: ${String(error)}`);
       }

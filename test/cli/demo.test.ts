@@ -19,7 +19,7 @@ const made = ({ stdout }: Outcome) =>
   };
 
 /** The demo data as stored, without ids and instants. */
-function bookIn(dataDir: string) {
+function demoDataIn(dataDir: string) {
   const file = new Sqlite(join(dataDir, 'tenant.db'), { readonly: true });
   try {
     const rows = (sql: string) => file.prepare(sql).raw().all() as unknown[][];
@@ -123,37 +123,37 @@ describe('duebook demo', function () {
     expect(first.stderr).to.equal('');
     expect(made(first)).to.deep.include({ created: true });
     await other.inProcess(['demo', '--no-serve'], { clock });
-    const book = bookIn(one.dataDir);
-    expect(bookIn(other.dataDir)).to.deep.equal(book);
-    expect(book.contracts).to.have.length(300);
-    expect(book.lines).to.have.length(3_000);
-    expect(book.trash).to.have.length(3);
-    expect(book.imports.map(([, failed]) => failed)).to.deep.equal([2]);
-    expect(book.runs.map(([, status]) => status)).to.have.members(['applied', 'needs_review', 'needs_review']);
-    expect(book.files.map(([, kind]) => kind)).to.have.members([
+    const data = demoDataIn(one.dataDir);
+    expect(demoDataIn(other.dataDir)).to.deep.equal(data);
+    expect(data.contracts).to.have.length(300);
+    expect(data.lines).to.have.length(3_000);
+    expect(data.trash).to.have.length(3);
+    expect(data.imports.map(([, failed]) => failed)).to.deep.equal([2]);
+    expect(data.runs.map(([, status]) => status)).to.have.members(['applied', 'needs_review', 'needs_review']);
+    expect(data.files.map(([, kind]) => kind)).to.have.members([
       'contract_original',
       'contract_original',
       'invoice',
       'other_evidence',
       'receipt',
     ]);
-    expect(new Set(book.invoices.map(([, , , status]) => status))).to.deep.equal(
+    expect(new Set(data.invoices.map(([, , , status]) => status))).to.deep.equal(
       new Set(['draft', 'issued', 'void', 'red_letter']),
     );
-    expect(new Set(book.tasks.map(([, , status]) => status))).to.deep.equal(new Set(TASK_STATUSES));
-    expect(new Set(book.events.map(([, kind]) => kind))).to.deep.equal(
+    expect(new Set(data.tasks.map(([, , status]) => status))).to.deep.equal(new Set(TASK_STATUSES));
+    expect(new Set(data.events.map(([, kind]) => kind))).to.deep.equal(
       new Set(['created', 'stage_changed', 'locked', 'unlocked', 'transition_denied']),
     );
     // No member is notified that a contract is in the wrong stage.
     const stages = new Map(demoBook('2026-03-15').map(({ input, stageCode }) => [input.contractNo, stageCode]));
-    for (const row of book.contracts) expect(row[12], String(row[0])).to.equal(stages.get(String(row[0])));
+    for (const row of data.contracts) expect(row[12], String(row[0])).to.equal(stages.get(String(row[0])));
     expect(negativeMonthsIn(one.dataDir)).to.deep.equal([]);
     expect(peopleIn(one.dataDir)).to.deep.equal({ members: 12, roles: 7, subjects: 3, plan: 'enterprise' });
 
     clock.advance(86_400_000);
     const second = await one.inProcess(['demo', '--no-serve', '--json'], { clock });
     expect(made(second)).to.deep.equal({ ...made(first), created: false });
-    expect(bookIn(one.dataDir)).to.deep.equal(book);
+    expect(demoDataIn(one.dataDir)).to.deep.equal(data);
   });
 
   it('generates a password, stores it readable by the owner only, and prints it each time', async () => {
@@ -178,7 +178,7 @@ describe('duebook demo', function () {
       await untilThere('contracts', { count: contracts, dataDir: killed.dataDir, running });
       running.kill('SIGKILL');
       await running.ended;
-      expect(bookIn(killed.dataDir).contracts.length).to.be.within(contracts, 299);
+      expect(demoDataIn(killed.dataDir).contracts.length).to.be.within(contracts, 299);
       expect(peopleIn(killed.dataDir).plan).to.equal('free');
     }
     // During or after the records around the contracts, which takes only a moment.
@@ -192,7 +192,7 @@ describe('duebook demo', function () {
       await running.ended;
     }
     await killed.inProcess(['demo', '--no-serve', '--json']);
-    expect(bookIn(killed.dataDir)).to.deep.equal(bookIn(today.dataDir));
+    expect(demoDataIn(killed.dataDir)).to.deep.equal(demoDataIn(today.dataDir));
     expect(peopleIn(killed.dataDir)).to.deep.equal({ members: 12, roles: 7, subjects: 3, plan: 'enterprise' });
   });
 

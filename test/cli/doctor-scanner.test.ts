@@ -34,9 +34,9 @@ describe('duebook doctor: the scanner', () => {
       await clamd.stop();
       await lax.stop();
     }
-    const gone = await scannerCheck(installation, { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url });
-    expect(gone?.status).to.equal('fail');
-    expect(gone?.fix).to.contain('CLAMAV_URL');
+    const stopped = await scannerCheck(installation, { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url });
+    expect(stopped?.status).to.equal('fail');
+    expect(stopped?.fix).to.contain('CLAMAV_URL');
   });
 
   it('reports that there is none', async () => {

@@ -70,18 +70,18 @@ describe('the output of the command line', () => {
       question: (io, text) => void io.ask(text),
     };
 
-    for (const [way, tell] of Object.entries(ways)) {
+    for (const [way, print] of Object.entries(ways)) {
       it(`${way}: stored control characters are escaped, and everything else is unchanged`, () => {
         for (const text of STEERING) {
           const there = streams(true);
-          tell(createIo(there), `a${text}b`);
+          print(createIo(there), `a${text}b`);
           // The line editor and the progress line add control sequences around the text.
           const said = reported(there);
           expect(said, JSON.stringify(text)).not.to.contain(`a${text}`);
           expect(said).to.match(/a(\\u[0-9a-f]{4}|[^\p{Cc}])+b/u);
         }
         const there = streams(true);
-        tell(createIo(there), FINE);
+        print(createIo(there), FINE);
         expect(reported(there)).to.contain(FINE);
       });
     }

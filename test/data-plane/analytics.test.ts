@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { todayIn } from '../../data-plane-agent/base/day.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
-import { bookStep, EVERY_CONTROL, PEOPLE, SUBJECTS, walk } from '../support/book-walk.js';
+import { contractStep, EVERY_CONTROL, PEOPLE, SUBJECTS, walk } from '../support/contract-walk.js';
 import { failureOf } from '../support/failures.js';
 import {
   naiveCashflow,
@@ -313,7 +313,7 @@ describe('analytics', () => {
       this.timeout(120_000);
       await fc.assert(
         fc.asyncProperty(
-          fc.array(bookStep, { minLength: 1, maxLength: 14 }),
+          fc.array(contractStep, { minLength: 1, maxLength: 14 }),
           question,
           async (steps, { timeZone, now, lead, displayCurrency, ...asked }) => {
             const today = todayIn(timeZone, now);

@@ -5,7 +5,7 @@ import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { Call } from '../../data-plane-agent/plane/contract/call.js';
 import { FigureStore } from '../../data-plane-agent/plane/store/figures.js';
-import { bookStep, EVERY_CONTROL, walk } from '../support/book-walk.js';
+import { contractStep, EVERY_CONTROL, walk } from '../support/contract-walk.js';
 import { HARBOUR, MING, ofRows } from '../support/import-samples.js';
 import { forEachPlane, type MakePlane, type TestPlane } from '../support/plane.js';
 import { rebuildRollups, rollupsOf } from '../support/rollups.js';
@@ -17,7 +17,7 @@ describe('the rollups', () => {
       it('equal a rebuild from contracts, lines, receipts and invoices, after any changes', async function () {
         this.timeout(120_000);
         await fc.assert(
-          fc.asyncProperty(fc.array(bookStep, { minLength: 1, maxLength: 25 }), async (steps) => {
+          fc.asyncProperty(fc.array(contractStep, { minLength: 1, maxLength: 25 }), async (steps) => {
             const book = makePlane({ controls: EVERY_CONTROL });
             await walk(book, steps);
             await asRebuilt(book);

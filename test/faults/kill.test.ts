@@ -79,7 +79,7 @@ describe('a server that is killed in the middle of creates', () => {
         expect(atTheEnd.map((stored) => stored.contractNo).toSorted()).to.deep.equal(numbers);
         expect(
           new Map(atTheEnd.map((stored) => [stored.contractNo, stored.id])),
-          'the ids that the client was told',
+          'the ids that the client received',
         ).to.deep.equal(ledger.acknowledged);
       });
     });

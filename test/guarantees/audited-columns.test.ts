@@ -206,7 +206,7 @@ describe("the audit list's presentation of a row", () => {
 
   for (const [record, table] of AUDITED_TABLES) {
     const [api = [], ...omitted] = API[record] ?? [];
-    const told = () =>
+    const presented = () =>
       changedFields(
         {
           record,
@@ -220,7 +220,7 @@ describe("the audit list's presentation of a row", () => {
       );
 
     it(`of ${record}: has the fields of the API, except those of its event and computed ones`, () => {
-      expect(told().map(({ field }) => field)).to.have.members(
+      expect(presented().map(({ field }) => field)).to.have.members(
         [...new Set(api)].filter((field) => ![...STAMPS, ...omitted].includes(field)),
       );
     });
@@ -237,7 +237,7 @@ describe("the audit list's presentation of a row", () => {
         plain: ['as it is', 'as it is', undefined],
         values: [SAMPLES.values, SAMPLES.values, undefined],
       };
-      expect(told().map(({ before, after, currencyCode }) => [before, after, currencyCode])).to.deep.equal(
+      expect(presented().map(({ before, after, currencyCode }) => [before, after, currencyCode])).to.deep.equal(
         meanings.map((meaning) => shown[meaning]),
       );
     });

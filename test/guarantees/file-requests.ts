@@ -7,8 +7,8 @@ export const FILE_REQUESTS: Readonly<Record<string, (org: Organisation) => Sampl
   'POST /files/presign': (org) => ({ body: { ...named(org), subjectId: org.subjectId } }),
   'POST /files/confirm': async (org) => {
     const uploads = uploadsOf(org.client);
-    const { bucket, objectKey, uploadToken, ...announced } = await uploads.announce(name(org));
-    await uploads.put(announced);
+    const { bucket, objectKey, uploadToken, ...presigned } = await uploads.announce(name(org));
+    await uploads.put(presigned);
     return { body: { ...named(org), bucket, objectKey, uploadToken } };
   },
   'GET /files/:id': async (org) => ({ params: { id: (await uploadsOf(org.client).upload(name(org))).id } }),

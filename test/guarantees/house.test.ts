@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { importsOf, read, sourceFiles } from '../support/source.js';
 
 /** Groups of folders that must not import each other in a cycle, directly or indirectly. */
-const HOUSES: readonly { readonly name: string; readonly folders: readonly string[] }[] = [
+const GROUPS: readonly { readonly name: string; readonly folders: readonly string[] }[] = [
   {
     name: 'the tables and the rules of the data plane',
     folders: ['data-plane-agent/plane/tables', 'data-plane-agent/plane/domain'],
@@ -14,7 +14,7 @@ const HOUSES: readonly { readonly name: string; readonly folders: readonly strin
 type Graph = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
 
 describe('no folders import each other in a cycle, directly or indirectly', () => {
-  for (const { name, folders } of HOUSES) {
+  for (const { name, folders } of GROUPS) {
     it(`in ${name}`, () => {
       expect(circlesOf(graphOf(folders))).to.deep.equal([]);
     });

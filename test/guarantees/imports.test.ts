@@ -25,7 +25,7 @@ const planeStore = /^data-plane-agent\/plane\/store\/[^/]+$/;
  * The server's folders from the lowest to the highest, each with the others that it may import. The files beside the
  * folders are the composition root, which no folder imports.
  */
-const serverHouse: Readonly<Record<string, readonly string[]>> = {
+const SERVER_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   access: [],
   'store/migrations': [],
   store: ['access'],
@@ -78,7 +78,7 @@ function serverFolders(): Place[] {
     endpoints: ofEndpoints,
     'endpoints/tenant-admin': ofEndpoints,
   };
-  return Object.entries(serverHouse).map(([folder, others]) => ({
+  return Object.entries(SERVER_FOLDERS).map(([folder, others]) => ({
     place: `server/${folder}`,
     files: new RegExp(`^server/${folder}/[^/]+$`),
     may: new RegExp(`^(data-plane-agent/(base|plane|host)/|server/(${[folder, ...others].join('|')})/[^/]+$)`),
@@ -205,7 +205,7 @@ describe('imports follow the layers', () => {
   it('every folder of the server has its row in CONTRIBUTING.md', () => {
     const [, table = ''] = read('CONTRIBUTING.md').split('| folder | is | stands on |');
     const rows = [...(table.split('\n\n')[0] ?? '').matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, folder]) => folder);
-    expect(rows).to.have.members(Object.keys(serverHouse).filter((folder) => !folder.includes('/')));
+    expect(rows).to.have.members(Object.keys(SERVER_FOLDERS).filter((folder) => !folder.includes('/')));
   });
 
   for (const { place, files: inPlace } of places) {

@@ -147,8 +147,8 @@ describe('every table of the tenant database', () => {
       );
       for (const pieces of ['', '{}', String(ofText?.['some'])])
         expect(await tenantsSeen(tenantId, pieces), pieces).to.deep.equal([tenantId]);
-      for (const stranger of [newId(), null])
-        expect(await tenantsSeen(stranger, String(ofText?.['some']))).to.deep.equal([]);
+      for (const otherTenant of [newId(), null])
+        expect(await tenantsSeen(otherTenant, String(ofText?.['some']))).to.deep.equal([]);
     }
     await bind(data, one, { operations: OPERATIONS }).deleteContract({ contractId: made[0] ?? '' });
     expect([await tenantsSeen(one.tenantId, '{}'), await tenantsSeen(other.tenantId, '{}')]).to.deep.equal([

@@ -126,7 +126,7 @@ forEachServer(
             const nothing = await send(
               ours.client,
               route,
-              { ...own, params: strangers(foreign) },
+              { ...own, params: unknownIds(foreign) },
               { headers: 'Idempotency-Key' in headers ? { 'Idempotency-Key': `key-${newId()}` } : headers },
             );
             expect(answer.status, answer.text).to.equal(404);
@@ -233,7 +233,7 @@ forEachServer(
             const answer = await send(client(), route, sample);
             // A role without the permission is refused whatever the record.
             expect(answer.status, answer.text).to.be.oneOf(who.startsWith('the owner scope') ? [403, 404] : [404]);
-            expect(seen(await send(client(), route, { ...sample, params: strangers(sample) }))).to.deep.equal(
+            expect(seen(await send(client(), route, { ...sample, params: unknownIds(sample) }))).to.deep.equal(
               seen(answer),
             );
             expect(await rowsOfTenant(server(), org.tenant.id)).to.equal(before);
@@ -351,5 +351,5 @@ async function customFieldOf(org: Organisation): Promise<string> {
   return made.body.field.id;
 }
 
-const strangers = ({ params = {} }: Sample): Record<string, string> =>
+const unknownIds = ({ params = {} }: Sample): Record<string, string> =>
   Object.fromEntries(Object.keys(params).map((name) => [name, newId()]));

@@ -68,10 +68,10 @@ export function worstBodies(endpoint: Endpoint, { body = {} }: Sample): Worst[] 
       ),
     ),
     ...documents.flatMap((field) =>
-      SAID.map((said): Worst => ({
-        label: `a document of ${JSON.stringify(said)} at ${field.path}`,
+      TEXTS_FOR_EXTRACTION.map((text): Worst => ({
+        label: `a document of ${JSON.stringify(text)} at ${field.path}`,
         text: () =>
-          put(field, JSON.stringify(said.repeat(Math.floor(Number(field.schema['maxLength']) / said.length)))),
+          put(field, JSON.stringify(text.repeat(Math.floor(Number(field.schema['maxLength']) / text.length)))),
       })),
     ),
     ...[root, ...objects].map((field): Worst => ({
@@ -128,7 +128,7 @@ export function worstQueries(endpoint: Endpoint): Worst[] {
 }
 
 /** Texts that are expensive for the patterns of extraction. */
-const SAID: readonly string[] = [
+const TEXTS_FOR_EXTRACTION: readonly string[] = [
   '1',
   '1 ',
   '1,234.56 ',

@@ -81,23 +81,23 @@ describe('a data plane hosted without the server', () => {
   });
 
   it('accepts and returns the bytes of files at its own signed links', async () => {
-    const announced = await plane.presignFile({
+    const presigned = await plane.presignFile({
       fileName: 'contract.pdf',
       contentType: 'application/pdf',
       kind: 'contract_original',
       sizeBytes: PDF.length,
     });
-    expect(announced.uploadUrl).to.match(new RegExp(`^${url}/files/`));
+    expect(presigned.uploadUrl).to.match(new RegExp(`^${url}/files/`));
     expect(
       (
-        await fetch(announced.uploadUrl, {
+        await fetch(presigned.uploadUrl, {
           method: 'PUT',
-          headers: { ...announced.headers },
+          headers: { ...presigned.headers },
           body: new Uint8Array(PDF),
         })
       ).status,
     ).to.equal(200);
-    const { bucket, objectKey, uploadToken } = announced;
+    const { bucket, objectKey, uploadToken } = presigned;
     const { id } = await plane.confirmFile({
       bucket,
       objectKey,

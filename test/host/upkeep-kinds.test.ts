@@ -168,7 +168,7 @@ forEachDatabase((kind, fresh) => {
 
     describe('the outbox', () => {
       /** Creates a contract in a new tenant, and a message about it: a transition that notifies a channel. */
-      const announced = async () => {
+      const queued = async () => {
         const tenantId = tenantIn('UTC');
         const plane = process.as({ tenantId, controls: { draft: 'admin' } });
         const { id: contractId } = await plane.createContract(aContract());
@@ -191,7 +191,7 @@ forEachDatabase((kind, fresh) => {
         );
 
       it('passes a message to the consumer of its topic once', async () => {
-        const { tenantId, contractId, channelId } = await announced();
+        const { tenantId, contractId, channelId } = await queued();
         const got: unknown[] = [];
         const consumers: Consumers = {
           'workflow.moved': async ({ topic, reference, attempts }, plane, tenant) => {
@@ -209,7 +209,7 @@ forEachDatabase((kind, fresh) => {
       });
 
       it('retries a failed message up to eight attempts within a day, then marks it as failed with the reason', async () => {
-        const { tenantId } = await announced();
+        const { tenantId } = await queued();
         const tries: number[] = [];
         const begun = clock.now();
         const consumers: Consumers = {
@@ -228,21 +228,21 @@ forEachDatabase((kind, fresh) => {
       });
 
       it('respects a consumer that states when to retry, and one that refuses permanently', async () => {
-        const [later, never] = [await announced(), await announced()];
+        const [later, never] = [await queued(), await queued()];
         const tries: string[] = [];
         const consumers: Consumers = {
           'workflow.moved': (_message, _plane, tenantId) => {
             tries.push(tenantId);
             return Promise.reject(
               tenantId === never.tenantId
-                ? new NotHandedOver('it is gone', { isFinal: true })
+                ? new NotHandedOver('it was deleted', { isFinal: true })
                 : new NotHandedOver('too many', { retryAfterMs: 2 * HOUR_MS }),
             );
           },
         };
         await job('upkeep', consumers);
         expect(tries).to.have.members([later.tenantId, never.tenantId]);
-        expect(await stateOf(never.tenantId)).to.deep.equal({ state: 'failed', attempts: 1, error: 'it is gone' });
+        expect(await stateOf(never.tenantId)).to.deep.equal({ state: 'failed', attempts: 1, error: 'it was deleted' });
         clock.advance(2 * HOUR_MS - 1);
         await job('upkeep', consumers);
         expect(tries).to.have.length(2);
@@ -252,7 +252,7 @@ forEachDatabase((kind, fresh) => {
       });
 
       it('expires messages that were not consumed, and deletes them after ninety days', async () => {
-        const { tenantId } = await announced();
+        const { tenantId } = await queued();
         clock.advance(2 * DAY_MS);
         await job('upkeep');
         expect(await stateOf(tenantId)).to.deep.equal({ state: 'expired', attempts: 0, error: null });

@@ -135,7 +135,7 @@ forEachDatabase((kind, fresh) => {
       clock.advance(1);
       await other.round({ audit: chaining });
       expect(other.calls.map(({ name }) => name)).to.deep.equal(['chainAudit']);
-      dies(new Error('the process is gone'));
+      dies(new Error('the process has ended'));
       await dead;
       expect(await dueOf(tenantId)).to.deep.equal([]);
     });

@@ -45,12 +45,12 @@ export async function guarded({ home, command, env, signal, runAs }: Guard): Pro
  */
 export async function ended(
   guardian: ChildProcess,
-  { keepsHome = false }: { readonly keepsHome?: boolean } = {},
+  { keepsDirectory = false }: { readonly keepsDirectory?: boolean } = {},
 ): Promise<void> {
   if (guardian.exitCode !== null || guardian.signalCode !== null) return;
   const exited = once(guardian, 'exit');
   guardian.ref();
-  guardian.stdin?.end(keepsHome ? 'keep\n' : undefined);
+  guardian.stdin?.end(keepsDirectory ? 'keep\n' : undefined);
   await exited;
 }
 

@@ -25,9 +25,9 @@ export async function hostAlone(
   );
   const operations: HttpMiddleware = async (ctx, next) => {
     if (ctx.path !== OPERATIONS_PATH) return next();
-    const gone = new AbortController();
-    ctx.res.once('close', () => gone.abort());
-    ctx.body = { ...(await answer(JSON.parse(await text(ctx.req)) as WireRequest, { signal: gone.signal })) };
+    const disconnected = new AbortController();
+    ctx.res.once('close', () => disconnected.abort());
+    ctx.body = { ...(await answer(JSON.parse(await text(ctx.req)) as WireRequest, { signal: disconnected.signal })) };
   };
   const metrics = createMetrics({ token: settings.metricsToken, pools: { tenant: () => hosted.database.pool() } });
   const pages = [livez, readyz({ ready: () => hosted.probes.database(1_000) }), metrics.page];

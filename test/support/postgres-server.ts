@@ -70,7 +70,7 @@ async function startIn({ durable, ...place }: Place & { durable: boolean }): Pro
     throw error;
   }
   const restart = async (between: () => Promise<void>): Promise<void> => {
-    await ended(guardian, { keepsHome: true });
+    await ended(guardian, { keepsDirectory: true });
     try {
       await between();
     } finally {

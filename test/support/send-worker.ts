@@ -15,19 +15,19 @@ export interface Sent {
 }
 
 parentPort?.on('message', ({ url, method, headers, body }: ToSend) => {
-  let isTold = false;
-  const tell = (sent: Sent): void => {
-    if (!isTold) parentPort?.postMessage(sent);
-    isTold = true;
+  let isReported = false;
+  const report = (sent: Sent): void => {
+    if (!isReported) parentPort?.postMessage(sent);
+    isReported = true;
   };
   const sent = request(url, { method, headers }, (answer) => {
     const pieces: Buffer[] = [];
     answer.on('data', (piece: Buffer) => void (pieces.length < 4 && pieces.push(piece)));
     answer.on('end', () =>
-      tell({ status: answer.statusCode ?? 0, text: Buffer.concat(pieces).toString().slice(0, 300) }),
+      report({ status: answer.statusCode ?? 0, text: Buffer.concat(pieces).toString().slice(0, 300) }),
     );
   });
   // A server may answer and stop reading while a body is still being sent: its answer takes precedence over the error.
-  sent.on('error', (error) => setTimeout(() => tell({ status: 0, text: error.message }), 200));
+  sent.on('error', (error) => setTimeout(() => report({ status: 0, text: error.message }), 200));
   sent.end(body);
 });

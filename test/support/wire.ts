@@ -34,9 +34,9 @@ export async function serveOverHttp<L extends OperationList>(
     const exchange = async () => {
       const message = JSON.parse(await textOf(incoming)) as WireRequest;
       if (disturb(message, 'before') === 'lost') return void incoming.socket.destroy();
-      const gone = new AbortController();
-      answer.once('close', () => gone.abort());
-      const reply = await far(message, { signal: gone.signal });
+      const disconnected = new AbortController();
+      answer.once('close', () => disconnected.abort());
+      const reply = await far(message, { signal: disconnected.signal });
       if (disturb(message, 'after') === 'lost') return void incoming.socket.destroy();
       answer.setHeader('Content-Type', 'application/json').end(JSON.stringify(reply));
     };

@@ -11,7 +11,7 @@ interface Page<T> {
 }
 
 /** Access to the demo data as its members. */
-export interface Book {
+export interface DemoData {
   readonly owner: Client;
   /** A seller, who sees no account numbers and no credit limits. */
   readonly seller: Client;

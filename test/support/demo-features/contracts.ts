@@ -14,9 +14,9 @@ import {
   WORKFLOW_EVENT_KINDS,
   WORKFLOW_STAGES,
 } from '../../../data-plane-agent/plane/contract/vocabulary.js';
-import { all, audit, audited, type Book, each, got, has, page, some } from './ask.js';
+import { all, audit, audited, type DemoData, each, got, has, page, some } from './ask.js';
 
-export const CONTRACT_FEATURES: Readonly<Record<string, (book: Book) => Promise<void> | void>> = {
+export const CONTRACT_FEATURES: Readonly<Record<string, (demo: DemoData) => Promise<void> | void>> = {
   '4.3 contracts are found in every script, whatever the case': ({ owner }) =>
     each(['苏州', '東海', 'LOMBARDA', 'hy-s-'], (q) => some(owner, '/contracts', { q })),
   '4.3 every filter of the list finds some': ({ owner, contracts }) => {

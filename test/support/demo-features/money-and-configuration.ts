@@ -16,9 +16,9 @@ import {
   WORKFLOW_STAGES,
 } from '../../../data-plane-agent/plane/contract/vocabulary.js';
 import { reachable } from '../uploads.js';
-import { all, type Book, each, got, has, page, some } from './ask.js';
+import { all, type DemoData, each, got, has, page, some } from './ask.js';
 
-export const MONEY_AND_CONFIGURATION_FEATURES: Readonly<Record<string, (book: Book) => Promise<void> | void>> = {
+export const MONEY_AND_CONFIGURATION_FEATURES: Readonly<Record<string, (demo: DemoData) => Promise<void> | void>> = {
   '4.5 every tab of the receivables': ({ owner }) => each(PAYMENT_TABS, (tab) => some(owner, '/payments', { tab })),
   '4.5 lines that were removed, for audit': async ({ owner }) => {
     const [live, every] = await Promise.all(
@@ -205,9 +205,10 @@ export const MONEY_AND_CONFIGURATION_FEATURES: Readonly<Record<string, (book: Bo
       expect(field('order_no')?.name).to.equal("Customer's order number");
       expect(field('lead_time')?.type).to.equal('number');
       const certificates = field('certificates');
-      const gone = certificates?.options.find(({ archived }) => archived);
+      const archived = certificates?.options.find((option) => option.archived);
       expect(
-        gone && contracts.some(({ dynamicFields }) => [dynamicFields[certificates?.id ?? '']].flat().includes(gone.id)),
+        archived &&
+          contracts.some(({ dynamicFields }) => [dynamicFields[certificates?.id ?? '']].flat().includes(archived.id)),
       ).to.equal(true);
       const [original, copy] = [field('invoice_email'), fields.find(({ name }) => name === 'Statements to')];
       expect(

@@ -13,7 +13,7 @@ export const TYPES = {
   zip: 'application/zip',
 } as const;
 
-const SAYS = [
+const ROWS = [
   ['Contract No.', 'KR-2026-07'],
   ['Buyer', 'Northwind Packaging Ltd'],
   ['Seller', 'Kestrel Robotics Ltd'],
@@ -27,7 +27,7 @@ const SAYS = [
   ['Expiry date', '2027-03-31'],
 ] as const;
 const HEADING = 'EQUIPMENT SALES CONTRACT';
-const LINES = [HEADING, ...SAYS.map(([label, value]) => `${label}: ${value}`)];
+const LINES = [HEADING, ...ROWS.map(([label, value]) => `${label}: ${value}`)];
 
 /** The values extracted from it, whatever its format. */
 export const ONE_CONTRACT_SAYS = {
@@ -61,17 +61,17 @@ export const ONE_CONTRACT_AS: Readonly<
   DOCX: {
     fileName: 'KR-2026-07.docx',
     contentType: TYPES.docx,
-    bytes: () => docxOf({ language: 'en', blocks: [title(HEADING), table(SAYS)] }),
+    bytes: () => docxOf({ language: 'en', blocks: [title(HEADING), table(ROWS)] }),
   },
   XLSX: {
     fileName: 'KR-2026-07.xlsx',
     contentType: TYPES.xlsx,
-    bytes: () => xlsxOf([{ name: 'Contract', rows: [[HEADING], ...SAYS] }]),
+    bytes: () => xlsxOf([{ name: 'Contract', rows: [[HEADING], ...ROWS] }]),
   },
   CSV: {
     fileName: 'KR-2026-07.csv',
     contentType: TYPES.csv,
-    bytes: () => Buffer.from([HEADING, ...SAYS.map((row) => row.map((cell) => `"${cell}"`).join(','))].join('\r\n')),
+    bytes: () => Buffer.from([HEADING, ...ROWS.map((row) => row.map((cell) => `"${cell}"`).join(','))].join('\r\n')),
   },
   text: { fileName: 'KR-2026-07.txt', contentType: TYPES.text, bytes: () => Buffer.from(ONE_CONTRACT_TEXT) },
 };

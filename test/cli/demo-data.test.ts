@@ -10,20 +10,22 @@ import { TASK_STATUSES, WORKFLOW_STAGES } from '../../data-plane-agent/plane/con
 import { BUILT_IN_ROLES } from '../../server/tenants/roles.js';
 
 const today = '2026-03-15';
-const linesOf = (book: readonly DemoContract[]): DemoLine[] => book.flatMap(({ lines }) => lines);
+const linesOf = (contracts: readonly DemoContract[]): DemoLine[] => contracts.flatMap(({ lines }) => lines);
 const received = ({ input, later }: DemoLine): number => (later.at(-1) ?? input).receivedAmount ?? 0;
 const isOverdue = (line: DemoLine, on: string): boolean =>
   line.input.dueDate < on && received(line) < line.input.amount;
 
 describe('the demo data', () => {
-  const book = demoBook(today);
-  const lines = linesOf(book);
+  const contracts = demoBook(today);
+  const lines = linesOf(contracts);
 
   it('has 300 contracts with 3 000 payment lines in three currencies, of three companies and twelve people in all seven roles', () => {
-    expect(book).to.have.length(300);
+    expect(contracts).to.have.length(300);
     expect(lines).to.have.length(3_000);
-    expect(new Set(book.map(({ input }) => input.currencyCode))).to.deep.equal(new Set(['CNY', 'EUR', 'JPY']));
-    expect(new Set(book.map(({ subject }) => subject.key))).to.deep.equal(new Set(DEMO_SUBJECTS.map(({ key }) => key)));
+    expect(new Set(contracts.map(({ input }) => input.currencyCode))).to.deep.equal(new Set(['CNY', 'EUR', 'JPY']));
+    expect(new Set(contracts.map(({ subject }) => subject.key))).to.deep.equal(
+      new Set(DEMO_SUBJECTS.map(({ key }) => key)),
+    );
     expect(DEMO_MEMBERS).to.have.length(12);
     expect(new Set(DEMO_MEMBERS.map(({ roleCode }) => roleCode))).to.deep.equal(
       new Set(BUILT_IN_ROLES.map(({ code }) => code)),
@@ -32,8 +34,8 @@ describe('the demo data', () => {
   });
 
   it('has sales and leases at every stage', () => {
-    expect(new Set(book.map(({ input }) => input.type))).to.deep.equal(new Set(['sale', 'lease']));
-    expect(new Set(book.map(({ stage }) => stage))).to.deep.equal(new Set(WORKFLOW_STAGES));
+    expect(new Set(contracts.map(({ input }) => input.type))).to.deep.equal(new Set(['sale', 'lease']));
+    expect(new Set(contracts.map(({ stage }) => stage))).to.deep.equal(new Set(WORKFLOW_STAGES));
   });
 
   it('has every kind of payment: settled, partial, corrected, overpaid, underpaid, overdue, due soon; and invoices', () => {
@@ -73,7 +75,7 @@ describe('the demo data', () => {
   });
 
   it('has tasks in every state, each assigned to somebody, and some that are late', () => {
-    const tasks = book.flatMap((contract) => contract.tasks);
+    const tasks = contracts.flatMap((contract) => contract.tasks);
     const states = new Set(tasks.map((task) => task.states.at(-1)));
     // The daily job marks overdue tasks.
     expect(states).to.deep.equal(new Set(TASK_STATUSES.filter((status) => status !== 'overdue')));
@@ -83,11 +85,12 @@ describe('the demo data', () => {
           ['pending', 'in_progress'].includes(path.at(-1) ?? '') && (input.dueDate ?? '') < today,
       ).length,
     ).to.be.above(4);
-    for (const { tasks: own } of book) expect(new Set(own.map(({ input }) => input.code)).size).to.equal(own.length);
+    for (const { tasks: own } of contracts)
+      expect(new Set(own.map(({ input }) => input.code)).size).to.equal(own.length);
   });
 
   it('has contracts moved through the stages by several members, none of whom approves their own; a refused transition and a lock', () => {
-    const travelled = book.filter(({ input, acts }) => input.workflowStage === 'draft' && acts.length >= 3);
+    const travelled = contracts.filter(({ input, acts }) => input.workflowStage === 'draft' && acts.length >= 3);
     expect(travelled.length).to.be.above(30);
     for (const { acts, owner } of travelled) {
       expect(new Set(acts.map(({ by }) => by)).size).to.be.above(1);
@@ -98,14 +101,14 @@ describe('the demo data', () => {
         ),
       ).to.equal(true);
     }
-    const acts = book.flatMap((contract) => contract.acts);
+    const acts = contracts.flatMap((contract) => contract.acts);
     expect(acts.filter(({ does }) => does === 'try')).to.have.length(2);
     expect(acts.filter(({ does }) => does === 'lock')).to.have.length(2);
     expect(acts.some((act) => act.does === 'move' && act.transition === 'return_to_draft')).to.equal(true);
   });
 
   it('has turnkey contracts with a custom lifecycle, some with board approval, up to the warranty or its end', () => {
-    const turnkey = book.filter(({ input }) => input.typeCode === 'turnkey');
+    const turnkey = contracts.filter(({ input }) => input.typeCode === 'turnkey');
     expect(turnkey.length).to.be.within(20, 60);
     expect(new Set(turnkey.map(({ stageCode }) => stageCode))).to.include.keys(
       'board',
@@ -155,15 +158,15 @@ describe('the demo data', () => {
       'leadTime',
       'region',
     ] as const)
-      expect(book.filter(({ custom }) => custom[field] !== null).length, field).to.be.above(30);
-    expect(book.filter(({ custom }) => custom.framework).length).to.be.within(20, 150);
+      expect(contracts.filter(({ custom }) => custom[field] !== null).length, field).to.be.above(30);
+    expect(contracts.filter(({ custom }) => custom.framework).length).to.be.within(20, 150);
   });
 
   it('has drafts to import, and two documents to extract, one of them with inconsistent amounts', () => {
-    expect(book.filter(isImported).length).to.be.within(3, 20);
+    expect(contracts.filter(isImported).length).to.be.within(3, 20);
     // A file has no receipts, invoices or transitions.
     expect(
-      book.filter(
+      contracts.filter(
         (contract) =>
           isImported(contract) &&
           (contract.acts.length > 0 ||
@@ -173,11 +176,13 @@ describe('the demo data', () => {
             )),
       ),
     ).to.deep.equal([]);
-    const papers = papersOf(book);
-    expect(papers.map(({ review }) => review !== undefined)).to.deep.equal([true, false]);
-    const runs = papers.map(({ contract, text }) => extract(text, { currencyCode: contract.input.currencyCode ?? '' }));
+    const documents = papersOf(contracts);
+    expect(documents.map(({ review }) => review !== undefined)).to.deep.equal([true, false]);
+    const runs = documents.map(({ contract, text }) =>
+      extract(text, { currencyCode: contract.input.currencyCode ?? '' }),
+    );
     expect(runs.map(({ warnings }) => warnings.map(({ code }) => code))).to.deep.equal([[], ['TOTAL_MISMATCH']]);
-    const [read] = papers;
+    const [read] = documents;
     for (const { fieldKey, status } of read?.review ?? [])
       if (status === 'accepted')
         expect(runs[0]?.fields.find((field) => field.fieldKey === fieldKey)?.value, fieldKey).to.equal(
@@ -217,7 +222,7 @@ describe('the demo data', () => {
   });
 
   it('adds up: the lines of a contract sum up to its total, and differences to quantity × price are discounts', () => {
-    for (const { input, lines: plan } of book) {
+    for (const { input, lines: plan } of contracts) {
       expect(
         plan.reduce((sum, line) => sum + line.input.amount, 0),
         input.contractNo,
@@ -232,9 +237,9 @@ describe('the demo data', () => {
 
   it('has unique contract numbers, archive codes, periods per contract, and invoice numbers', () => {
     const unique = (values: readonly unknown[]) => expect(new Set(values).size).to.equal(values.length);
-    unique(book.map(({ input }) => input.contractNo));
-    unique(book.map(({ input }) => input.archiveCode));
-    for (const { lines: plan } of book) unique(plan.map(({ input }) => input.period));
+    unique(contracts.map(({ input }) => input.contractNo));
+    unique(contracts.map(({ input }) => input.archiveCode));
+    for (const { lines: plan } of contracts) unique(plan.map(({ input }) => input.period));
     unique(
       lines.flatMap(({ input, invoices }) => [
         ...(input.invoiceNo ? [input.invoiceNo] : []),
@@ -244,7 +249,7 @@ describe('the demo data', () => {
   });
 
   it('has no receipt, invoice or signature later than today', () => {
-    for (const { input, lines: plan, acts } of book) {
+    for (const { input, lines: plan, acts } of contracts) {
       expect((input.signDate ?? '') < today && input.startDate <= input.endDate, input.contractNo).to.equal(true);
       for (const { on } of acts) expect((on ?? '') < today, input.contractNo).to.equal(true);
       for (const line of plan) {

@@ -56,7 +56,7 @@ const at = fc.nat({ max: 30 });
 const invoiceStatus = fc.constantFrom('draft' as const, 'issued' as const, 'void' as const, 'red_letter' as const);
 
 /** A random change of the contracts. Indexes (`at`, `line`) wrap around the number of records. */
-export const bookStep = fc.oneof(
+export const contractStep = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('enter' as const), contract }) },
   fc.record({ do: fc.constant('hand' as const), at, ownerId: person, ownerSuperiorId: fc.option(person) }),
   fc.record({ do: fc.constant('move' as const), at, subjectId: subject }),
@@ -113,7 +113,7 @@ export const bookStep = fc.oneof(
   fc.record({ do: fc.constant('bulkDelete' as const), at, more: at }),
   fc.record({ do: fc.constant('handOver' as const), from: person, to: person }),
 );
-export type BookStep = typeof bookStep extends fc.Arbitrary<infer T> ? T : never;
+export type ContractStep = typeof contractStep extends fc.Arbitrary<infer T> ? T : never;
 
 /** Control over every stage, so that all transitions are possible. */
 export const EVERY_CONTROL = Object.fromEntries(
@@ -124,11 +124,11 @@ export const EVERY_CONTROL = Object.fromEntries(
 );
 
 /** Runs the steps one after the other. Refusals by a rule are allowed; they change nothing. */
-export async function walk(book: TestPlane, steps: readonly BookStep[]): Promise<void> {
+export async function walk(plane: TestPlane, steps: readonly ContractStep[]): Promise<void> {
   const ids: string[] = [];
   for (const step of steps) {
     try {
-      const entered = await take(book, step, ids);
+      const entered = await take(plane, step, ids);
       if (entered !== undefined) ids.push(entered);
     } catch (error) {
       if (!isFailure(error)) throw error;
@@ -136,7 +136,11 @@ export async function walk(book: TestPlane, steps: readonly BookStep[]): Promise
   }
 }
 
-async function take({ plane, call }: TestPlane, step: BookStep, ids: readonly string[]): Promise<string | undefined> {
+async function take(
+  { plane, call }: TestPlane,
+  step: ContractStep,
+  ids: readonly string[],
+): Promise<string | undefined> {
   if (step.do === 'enter') {
     const { lines, total, ...rest } = step.contract;
     return (
@@ -194,7 +198,7 @@ async function take({ plane, call }: TestPlane, step: BookStep, ids: readonly st
 }
 
 type Inside = Extract<
-  BookStep,
+  ContractStep,
   { do: 'state' | 'stage' | 'plan' | 'add' | 'change' | 'receive' | 'evidence' | 'invoice' | 'turn' | 'removeLine' }
 >;
 
