@@ -49,7 +49,7 @@ function patch(before: ContractRow, changes: ContractPatch): ContractRow {
 }
 
 describe('a patch of a contract', () => {
-  it('with nothing in it is the contract', () => {
+  it('leaves the contract unchanged when it is empty', () => {
     const before = row();
     expect(patch(before, {})).to.deep.equal(before);
     expect(isSameContract(before, patch(before, {}))).to.equal(true);
@@ -75,7 +75,7 @@ describe('a patch of a contract', () => {
     expect(isSameContract(before, after)).to.equal(false);
   });
 
-  it('moves the keys with the numbers', () => {
+  it('updates the search keys together with the numbers', () => {
     expect(patch(row(), { contractNo: 'ÄB-1', archiveCode: 'Xy' })).to.include({
       contractNo: 'ÄB-1',
       contractKey: 'äb-1',
@@ -84,7 +84,7 @@ describe('a patch of a contract', () => {
     });
   });
 
-  it('to another currency and back gives the same money', () => {
+  it('preserves the amounts when the currency changes and changes back', () => {
     const currency = fc.constantFrom('CNY', 'JPY', 'KWD', 'CLF');
     fc.assert(
       fc.property(
@@ -109,7 +109,7 @@ describe('a patch of a contract', () => {
     );
   });
 
-  it('names every field that does not fit, at once', () => {
+  it('reports every invalid field at once', () => {
     try {
       patch(row({ deposit: 0.5 }), { currencyCode: 'JPY', totalAmount: 1.5, periodicRent: 2.5, endDate: '2000-01-01' });
       expect.fail('it was taken');
@@ -124,7 +124,7 @@ describe('a patch of a contract', () => {
     }
   });
 
-  it('leaves custom values to their definitions', () => {
+  it('leaves the validation of custom values to their definitions', () => {
     const before = { ...row(), dynamicFields: { a: 1 } };
     expect(patch(before, { dynamicFields: { a: 2 } }).dynamicFields).to.deep.equal({ a: 1 });
   });
@@ -142,7 +142,7 @@ describe('core fields', () => {
     contractAttachment: 'f',
   };
 
-  it('are those of the specification: each one that changes is named', () => {
+  it('are exactly those of the specification, and each one that changes is listed', () => {
     const before = row();
     const other: ContractPatch = {
       archiveCode: 'o',
@@ -175,7 +175,7 @@ describe('core fields', () => {
       expect(changedCoreFields({ [field]: value }, before, patch(before, { [field]: value }))).to.deep.equal([field]);
   });
 
-  it('are neither those with the value that they have, nor the others', () => {
+  it('include neither unchanged values nor other fields', () => {
     const before = row();
     expect(
       changedCoreFields(
@@ -187,7 +187,7 @@ describe('core fields', () => {
     expect(changedCoreFields(free, before, patch(before, free))).to.deep.equal([]);
   });
 
-  it('and the free ones are all that a contract takes', () => {
+  it('and free fields together are all fields that a patch accepts', () => {
     const elsewhere = ['workflowStage', 'lifecycleTemplateId', 'lifecycleStageCode', 'payments', 'terms', 'extraNotes'];
     const core = Object.keys(ContractInput.properties).filter(
       (field) => !(field in free) && !elsewhere.includes(field),

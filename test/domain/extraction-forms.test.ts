@@ -16,7 +16,7 @@ import { ZH_WORKS_PURCHASE } from './contracts-to-read/zh-works-purchase.js';
 
 const read = (text: string): Extraction => extract(text, { currencyCode: 'CNY' });
 
-describe('contracts after public forms', () => {
+describe('contracts after public model forms', () => {
   const forms: Readonly<
     Record<string, { readonly text: string; readonly expected: Readonly<Record<string, string | number>> }>
   > = {
@@ -36,20 +36,20 @@ describe('contracts after public forms', () => {
   );
 
   for (const { name, right, labelled, invented } of outcomes) {
-    it(`${name}: at least 95 in 100 of its fields are read right, and none is made up`, () => {
+    it(`${name}: at least 95 of 100 fields are extracted correctly, and none is invented`, () => {
       expect(invented).to.deep.equal([]);
       expect(right / labelled, printed(outcomes)).to.be.at.least(0.95);
     });
   }
 
-  it('what they say agrees with itself', () => {
+  it('produce no warning of contradictions', () => {
     for (const [name, { text }] of Object.entries(forms)) expect(read(text).warnings, name).to.deep.equal([]);
   });
 });
 
-describe('papers that are neither a sale nor a lease', () => {
+describe('documents that are neither a sale nor a lease', () => {
   for (const [name, { text, said }] of Object.entries(NO_CONTRACTS)) {
-    it(`${name}: next to nothing is read, and none of it is sure`, () => {
+    it(`${name}: almost nothing is extracted, and nothing with high confidence`, () => {
       const { fields, missingFields } = read(text);
       expect(compared(name, said, fields)).to.deep.include({ wrong: [], invented: [] });
       expect(
@@ -61,7 +61,7 @@ describe('papers that are neither a sale nor a lease', () => {
     });
   }
 
-  it('those whose title or form names their kind are recognised', () => {
+  it('are recognised if their title or form names their kind', () => {
     const reported = Object.entries(NO_CONTRACTS)
       .filter(([, { text }]) => read(text).warnings.some(({ code }) => code === 'OTHER_DOCUMENT'))
       .map(([name]) => name);
@@ -71,13 +71,13 @@ describe('papers that are neither a sale nor a lease', () => {
     );
   });
 
-  it('a contract that is bound behind an offer is read', () => {
+  it('do not prevent the extraction of a contract that follows an offer', () => {
     const { fields, warnings } = read(`产品报价单\n1. 立式加工中心  386,000元\n\f${ZH_SALE.text}`);
     expect(fields.find(({ fieldKey }) => fieldKey === 'totalAmount')?.value).to.equal(1_158_000);
     expect(warnings).to.deep.equal([]);
   });
 
-  it('the mention of another paper in a contract makes it none', () => {
+  it('are not recognised in a contract that merely mentions another document', () => {
     const { fields, warnings } = read(
       'SUPPLY AGREEMENT\nInvoice\nThe Seller sends its invoice and a packing list.\nContract Price: USD 500.00\nDear reader,\nYours sincerely',
     );

@@ -6,7 +6,7 @@ import { extract, type Extraction } from '../../data-plane-agent/plane/domain/ex
 const read = (text: string): Extraction => extract(text, { currencyCode: 'CNY' });
 const fieldOf = (text: string, key: string): ExtractedField | undefined =>
   read(text).fields.find(({ fieldKey }) => fieldKey === key);
-/** `period amount` of each payment. */
+/** Lists `period amount` of each payment. */
 function planOf(text: string): string[] {
   const { fields } = read(text);
   const value = (key: string) => fields.find(({ fieldKey }) => fieldKey === key)?.value;
@@ -20,7 +20,7 @@ function planOf(text: string): string[] {
     );
 }
 
-describe('payments that are said as shares alone', () => {
+describe('payments given only as shares', () => {
   const rows: readonly (readonly [what: string, text: string, plan: readonly string[]])[] = [
     [
       'English, the share first',
@@ -98,7 +98,7 @@ describe('payments that are said as shares alone', () => {
     ['Contract Price: USD 40,000\n30% upon signing, 80% upon delivery', '110 %'],
     ['合同总价：100,000元\n合同签订后支付30%，货到付至90%，质保期满付清', '30 %'],
   ] as const) {
-    it(`${sum} of the whole make no plan, and a warning says so`, () => {
+    it(`${sum} of the whole result in no plan, and in a warning`, () => {
       const { warnings } = read(text);
       expect(planOf(text)).to.deep.equal([]);
       expect(warnings.map(({ code, message }) => `${code} ${message}`)).to.have.length(1);
@@ -107,12 +107,12 @@ describe('payments that are said as shares alone', () => {
     });
   }
 
-  it('the same text is read the same again', () => {
+  it('are extracted identically from the same text', () => {
     const text = '合同签订后支付30%，货到付至90%，质保期满付清';
     expect(read(text)).to.deep.equal(read(text));
   });
 
-  it('amounts have the decimals of their currency, and the last one takes the rest', () => {
+  it('have amounts in the decimals of their currency, and the last one takes the remainder', () => {
     expect(
       planOf('Contract Price: JPY 1,000,001\n33.33% upon signing, 33.33% upon delivery, and 33.34% after acceptance.'),
     ).to.deep.equal(['upon signing 333300', 'upon delivery 333300', 'after acceptance 333401']);
@@ -131,7 +131,7 @@ describe('payments that are said as shares alone', () => {
     ).to.deep.equal([0, 0, 0, 2]);
   });
 
-  it('an amount stands where its share does, says that it was computed, and has no day', () => {
+  it('have amounts located at their shares, marked as computed, and without a due date', () => {
     const text = 'Contract Price: USD 40,000\n30% upon signing, 70% upon delivery';
     const amount = fieldOf(text, 'payments[1].amount');
     expect(amount).to.deep.include({
@@ -149,7 +149,7 @@ describe('payments that are said as shares alone', () => {
 });
 
 describe('the method of payment', () => {
-  it('is the means that a plan names; the plan stays a reading', () => {
+  it('is the method named in the plan, and the plan remains a candidate', () => {
     const field = fieldOf(
       'Payment terms: T/T, 30% (USD 12,000) within 7 days of signing, 70% (USD 28,000) upon delivery',
       'paymentMethod',
@@ -165,7 +165,7 @@ describe('the method of payment', () => {
     });
   });
 
-  it('is the plan, with low confidence and a warning, where no method is named', () => {
+  it('is the plan, with low confidence and a warning, if no method is named', () => {
     const field = fieldOf(
       'Payment terms: 30% (USD 12,000) within 7 days of signing, 70% (USD 28,000) upon delivery',
       'paymentMethod',
@@ -177,7 +177,7 @@ describe('the method of payment', () => {
     expect(bandOf(field?.confidence ?? 1)).to.equal('low');
   });
 
-  it('is a condition as it stands, where that is no plan', () => {
+  it('is the text of the terms if they are not a plan', () => {
     for (const terms of [
       '30 days net',
       'net 30 days, 2% discount within 10 days',
@@ -187,13 +187,13 @@ describe('the method of payment', () => {
       expect(fieldOf(`Payment terms: ${terms}`, 'paymentMethod')).to.deep.include({ value: terms, doubts: [] });
   });
 
-  it('is what was ticked', () => {
+  it('is the option ticked on the form', () => {
     expect(fieldOf('付款方式：□全额付款 ☑分期付款 □成本补偿', 'paymentMethod')?.value).to.equal('分期付款');
     expect(fieldOf('付款方式：□全额付款 □分期付款', 'paymentMethod')).to.equal(undefined);
   });
 });
 
-describe('fields of pages that were recognised', () => {
+describe('fields of scanned pages', () => {
   const text = 'Contract No.: A-1\n\fTotal Amount: USD 900.00\nSeller: Alpha Ltd\n\fBuyer: Beta GmbH';
   const confidences = (pages?: readonly { readonly confidence?: number }[]) =>
     new Map(
@@ -203,7 +203,7 @@ describe('fields of pages that were recognised', () => {
       ]),
     );
 
-  it('are no surer than the signs of their page, and those of other pages stay as sure', () => {
+  it('have at most the confidence of the recognition of their page, while other pages are unaffected', () => {
     const [plain, scanned] = [confidences(), confidences([{}, { confidence: 0.6 }, {}])];
     for (const key of ['contractNo', 'partyB']) expect(scanned.get(key), key).to.equal(plain.get(key));
     for (const key of ['totalAmount', 'partyA', 'currencyCode'])
@@ -211,7 +211,7 @@ describe('fields of pages that were recognised', () => {
     expect(plain.get('totalAmount')).to.be.at.least(0.9);
   });
 
-  it('are never high on a page that is hard to read, however often they are said and whatever agrees', () => {
+  it('never have high confidence on a page that is hard to read, even if repeated or consistent with others', () => {
     const scanned = `Quantity: 2 units\nUnit Price: USD 450.00\n${'Total Amount: USD 900.00 (say US dollars nine hundred only)\n'.repeat(60)}`;
     const { fields, overallConfidence } = extract(scanned, { currencyCode: 'CNY', pages: [{ confidence: 0.6 }] });
     expect(fields).to.have.length.of.at.least(4);
@@ -221,7 +221,7 @@ describe('fields of pages that were recognised', () => {
     expect(overallConfidence).to.be.at.most(0.6);
   });
 
-  it('give way to what is printed elsewhere', () => {
+  it('rank below the same field in printed text', () => {
     const pages = [{ confidence: 0.7 }, {}];
     const { fields } = extract('Contract No.: A-1I\n\fReference No.: A-11', { currencyCode: 'CNY', pages });
     expect(fields[0]?.candidates.map(({ value }) => value)).to.deep.equal(['A-11', 'A-1I']);

@@ -57,7 +57,7 @@ const type = (name: FieldType, settings: ValueType['settings'] = {}): ValueType 
   settings: name === 'currency' ? { currencyCode: 'CNY', ...settings } : settings,
 });
 
-/** Values of each type that bring out what depends on the value. */
+/** Values of each type, chosen so that conversions that depend on the value both succeed and fail. */
 const SAMPLES: Readonly<Record<FieldType, readonly FieldValue[]>> = {
   text: [
     '12.5',
@@ -96,7 +96,7 @@ const SAMPLES: Readonly<Record<FieldType, readonly FieldValue[]>> = {
   file: [FILE],
 };
 
-/** The columns of the specification's table, and its rows: ✓ always, ~ depends on the value, ✗ never. */
+/** The columns and rows of the specification's table: ✓ always, ~ depends on the value, ✗ never. */
 const COLUMNS: readonly (readonly FieldType[])[] = [
   ['text', 'long_text'],
   ['number', 'currency', 'percent'],
@@ -120,19 +120,19 @@ const TABLE: readonly (readonly [from: readonly FieldType[], cells: string])[] =
   [['user', 'file'], '✓ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ~'],
 ];
 
-/** What the table's words say beyond its signs. */
+/** Refines a sign of the table by the specification's text. */
 function signOf(from: FieldType, to: FieldType, sign: string): string {
   if (from === 'long_text' && to === 'text') return '~'; // longer than 500
   if (from === 'text' && to === 'select') return '~';
   if (to === 'file') return from === 'file' ? '✓' : '✗';
   if (from === 'user' || from === 'file') return sign === '~' ? (from === to ? '✓' : '✗') : sign;
   const contacts: readonly FieldType[] = ['url', 'email', 'phone'];
-  // Of a valid address of one kind none is a valid one of another.
+  // No valid address of one kind is a valid address of another.
   if (contacts.includes(from) && contacts.includes(to)) return from === to ? '✓' : '✗';
   return sign;
 }
 
-/** As the operation does: labels of a choice are made options first. */
+/** Mirrors the operation: labels of a choice are first made options. */
 function inType(value: FieldValue, from: ValueType, to: ValueType): FieldValue | typeof LOST {
   const conversion: Conversion = { from, to, context };
   if (to.type !== 'select' && to.type !== 'multi_select') return convert(value, conversion);
@@ -152,7 +152,7 @@ describe('the conversion of a custom value', () => {
       const signs = cells.split(' ');
       const row = COLUMNS.flatMap((targets, i) => targets.map((to) => [to, signOf(from, to, signs[i] ?? '')] as const));
 
-      it(`from ${from} is as the table says, cell by cell`, () => {
+      it(`from ${from} follows the table in every cell`, () => {
         expect(row.map(([to]) => to).toSorted()).to.deep.equal([...FIELD_TYPES].toSorted());
         for (const [to, sign] of row) {
           const kept = SAMPLES[from].filter((value) => inType(value, type(from), type(to)) !== LOST).length;
@@ -163,7 +163,7 @@ describe('the conversion of a custom value', () => {
     }
   }
 
-  /** What values become. */
+  /** The expected results. */
   const EXAMPLES: readonly (readonly [
     from: FieldType,
     value: FieldValue,
@@ -255,7 +255,7 @@ describe('the conversion of a custom value', () => {
     });
   }
 
-  it("counts what the target's own settings refuse as lost", () => {
+  it("counts values that the target's settings refuse as lost", () => {
     expect(convert(1.25, { from: type('number'), to: type('number', { precision: 1 }), context })).to.equal(LOST);
     expect(convert(5, { from: type('number'), to: type('percent', { max: 4 }), context })).to.equal(LOST);
     expect(convert('abcdef', { from: type('text'), to: type('long_text', { maxLength: 5 }), context })).to.equal(LOST);
@@ -267,7 +267,7 @@ describe('the conversion of a custom value', () => {
     );
   });
 
-  it('a day whose midnight the zone skips begins at its next hour, and is that day again', () => {
+  it('converts a day whose midnight the zone skips to its next hour, and back to the same day', () => {
     const there = { ...context, timeZone: 'America/Sao_Paulo' };
     const instant = convert('2018-11-04', { from: type('date'), to: type('datetime'), context: there });
     expect(instant).to.equal('2018-11-04T03:00:00.000Z');
@@ -276,7 +276,7 @@ describe('the conversion of a custom value', () => {
     );
   });
 
-  it('what always converts says the same on the way back', () => {
+  it('restores the value on the way back if it always succeeds', () => {
     const number = fc.oneof(
       fc.integer({ min: -1e9, max: 1e9 }),
       fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((value) => Number(value.toFixed(6)) + 0),
@@ -302,7 +302,7 @@ describe('the conversion of a custom value', () => {
     );
   });
 
-  it('whatever it makes is a value that the target takes', () => {
+  it('yields only values that the target accepts', () => {
     const anything = fc
       .constantFrom(...FIELD_TYPES)
       .chain((from) => fc.tuple(fc.constant(from), fc.constantFrom(...SAMPLES[from]), fc.constantFrom(...FIELD_TYPES)));

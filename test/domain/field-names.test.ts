@@ -34,8 +34,8 @@ const problem = (read: ReturnType<typeof checkedValue>): string =>
   read.ok ? `taken as ${JSON.stringify(read.value).slice(0, 60)}` : read.problem;
 const NAMES_OF_OBJECTS = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', ''];
 
-describe('members by what people call them', () => {
-  it('are found by id, by address in any case, and by name', () => {
+describe('finding a member by text', () => {
+  it('matches the id, the address in any case, and the name', () => {
     const [ming, ada] = [member('Ming Li', 'Ming@Example.test'), member('Ada', 'ada@example.test')];
     const members = [ming, ada];
     expect([ming.id, 'ming@example.TEST', 'Ming Li'].map((text) => memberNamed(members, text))).to.deep.equal([
@@ -58,7 +58,7 @@ describe('members by what people call them', () => {
     );
   });
 
-  it('go by id before address, and by address before name', () => {
+  it('prefers the id to the address, and the address to the name', () => {
     const ada = member('Ada', 'ada@example.test');
     const [asId, asAddress] = [member(ada.id, 'one@example.test'), member('ada@example.test', 'two@example.test')];
     expect(['ada@example.test', ada.id].map((text) => memberNamed([asId, asAddress, ada], text))).to.deep.equal([
@@ -67,7 +67,7 @@ describe('members by what people call them', () => {
     ]);
   });
 
-  it('that share a name match none, unless only one is active', () => {
+  it('matches no shared name, unless only one of its members is active', () => {
     const named = (...active: readonly boolean[]) =>
       active.map((isActive, i) => member('Jo Doe', `jo-${i}@example.test`, isActive));
     const of = (members: readonly ReturnType<typeof member>[]) => memberNamed(members, 'Jo Doe')?.email;
@@ -84,12 +84,12 @@ describe('members by what people call them', () => {
     ]).to.deep.equal(['jo-1@example.test', 'jo-0@example.test', 'jo-2@example.test', 'jo-0@example.test']);
   });
 
-  it('with one address in two cases are the first of them', () => {
+  it('matches the first of two members with one address in different cases', () => {
     const twins = [member('A', 'X@example.test'), member('B', 'x@example.test')];
     expect(memberNamed(twins, 'x@EXAMPLE.test')).to.equal(twins[0]);
   });
 
-  it('are those of the list that is asked, whichever was asked before', () => {
+  it('uses the given list, whichever list was searched before', () => {
     const lists = [[member('Ming', 'a@example.test')], [member('Ming', 'b@example.test')], []];
     for (const _round of [1, 2])
       expect(lists.map((members) => memberNamed(members, 'Ming')?.email)).to.deep.equal([
@@ -99,20 +99,20 @@ describe('members by what people call them', () => {
       ]);
   });
 
-  it('are read from cells in any form of Unicode, and kept as they are written where there is no match', () => {
+  it('accepts cells in any Unicode form, and keeps the text as written without a match', () => {
     const [zoe, joined] = [member('Zoë', 'zoe@example.test'), member('👩‍🔧 Wu', 'wu@example.test')];
     const read = (text: string) =>
       valueFromText({ type: 'user', options: [], settings: {} }, text, { members: [zoe, joined] });
     expect([read('Zoe\u0308'), read(' Zoë\r\n'), read('👩‍🔧 Wu')]).to.deep.equal(
       [zoe.id, zoe.id, joined.id].map((value) => ({ ok: true, value })),
     );
-    // Without its joiner it is another text; who it is, is asked elsewhere.
+    // Without the joiner it is a different text; resolving the member is checked elsewhere.
     expect(read('👩🔧 Wu')).to.deep.equal({ ok: true, value: '👩🔧 Wu' });
   });
 });
 
-describe('options by what people call them', () => {
-  it('are found by id, by label, and by label in another case, the very label first', () => {
+describe('finding an option by text', () => {
+  it('matches the id, the label, and the label in another case, preferring the exact label', () => {
     const [shout, red, umlaut] = [option('RED', true), option('Red'), option('Grün')];
     const options = [shout, red, umlaut];
     expect([red.id, 'Red', 'RED', 'red', 'GRÜN'].map((text) => optionNamed(options, text))).to.deep.equal([
@@ -131,7 +131,7 @@ describe('options by what people call them', () => {
     ).to.deep.equal({ ok: true, value: umlaut.id });
   });
 
-  it('are those of the field that is asked, also once it offers others', () => {
+  it('uses the given field, also after its options change', () => {
     const before = [option('A')];
     const after = [...before, option('B')];
     for (const _round of [1, 2])
@@ -142,7 +142,7 @@ describe('options by what people call them', () => {
       ]);
   });
 
-  it('have labels of at most a hundred characters, emoji among them, and nothing longer is one', () => {
+  it('matches labels of at most a hundred characters, including emoji, and no longer text', () => {
     const [longest, beyond] = [option('💶'.repeat(100)), option('x'.repeat(201))];
     expect(optionNamed([longest, beyond], '💶'.repeat(100))).to.equal(longest);
     expect(optionNamed([longest, beyond], 'x'.repeat(201))).to.equal(undefined);
@@ -163,7 +163,7 @@ describe('a list of options', () => {
   const many = Array.from({ length: MAX_OPTIONS + 1 }, (_, i) => option(`label ${i}`));
   const ids = many.map(({ id }) => id);
 
-  it('has as many as a field offers, each once, and none of another field', () => {
+  it('has at most the maximum number of options, each once, and none of another field', () => {
     const field = choice(many);
     expect(checkedValue(field, ids.slice(0, MAX_OPTIONS))).to.deep.equal({
       ok: true,
@@ -177,7 +177,7 @@ describe('a list of options', () => {
       );
   });
 
-  it('in a cell names each option once, and no more than there can be', () => {
+  it('names each option of a cell once, up to the maximum number', () => {
     const field = choice(many);
     const labels = many.map(({ label }) => label);
     expect(valueFromText(field, labels.slice(0, MAX_OPTIONS).join(', '))).to.deep.equal({
@@ -201,7 +201,7 @@ describe('a list of options', () => {
       expect(problem(valueFromText(field, wrong)), wrong).to.equal("must be a list of the field's options");
   });
 
-  it('may be as long as the longest that an export writes, and is not looked at beyond', () => {
+  it('may be as long as the longest exported list, and longer text is not parsed', () => {
     const long = Array.from({ length: MAX_OPTIONS }, (_, i) =>
       option(`${String(i).padStart(3, '0')}${'"'.repeat(97)}`),
     );
@@ -213,13 +213,13 @@ describe('a list of options', () => {
     expect(problem(valueFromText(field, 'x'.repeat(longest + 1)))).to.equal('must have at most 500 items');
   });
 
-  it('is parted by commas, semicolons and the Chinese signs, and by nothing else', () => {
+  it('is separated by commas, semicolons and their Chinese forms only', () => {
     expect(partsOf(' a ,b;c、d，e；f,, ,a')).to.deep.equal(['a', 'b', 'c', 'd', 'e', 'f']);
     expect(partsOf('a b\u3000c/d|e\nf')).to.deep.equal(['a b\u3000c/d|e\nf']);
   });
 });
 
-describe('texts at the length that they may have', () => {
+describe('texts at their maximum length', () => {
   const CAPS: readonly (readonly [type: FieldType, at: string, cap: number])[] = [
     ['text', '💶'.repeat(500), 500],
     ['text', 'e\u0301'.repeat(500), 500],
@@ -232,7 +232,7 @@ describe('texts at the length that they may have', () => {
     ['file', 'f'.repeat(100), 100],
   ];
   for (const [type, at, cap] of CAPS) {
-    it(`${type} takes ${cap} characters of ${JSON.stringify(at.slice(0, 5))} and no more`, () => {
+    it(`${type} accepts ${cap} characters of ${JSON.stringify(at.slice(0, 5))} and no more`, () => {
       const field: ValueType = { type, options: [], settings: {} };
       expect(checkedValue(field, at)).to.deep.equal({ ok: true, value: at.normalize('NFC') });
       expect(problem(checkedValue(field, type === 'phone' ? `5${at}` : `${at}漢`))).to.equal(
@@ -241,15 +241,15 @@ describe('texts at the length that they may have', () => {
     });
   }
 
-  it('are counted in the form in which they are kept', () => {
-    // One character that NFC takes apart into two.
+  it('are measured in their stored form', () => {
+    // NFC decomposes this character into two.
     expect(problem(checkedValue({ type: 'text', options: [], settings: {} }, '\u0958'.repeat(251)))).to.equal(
       'must have at most 500 characters',
     );
     expect(checkedValue({ type: 'text', options: [], settings: {} }, '\u0958'.repeat(250)).ok).to.equal(true);
   });
 
-  it('of which nothing can be seen are no value, in a request and in a cell', () => {
+  it('are no value if all characters are invisible, in a request and in a cell', () => {
     for (const type of ['text', 'number', 'select', 'multi_select', 'user', 'date'] as const) {
       for (const text of ['\u200b', '\ufeff\u2060', ' \u00ad\u200d ', '\u3164', '\u202e']) {
         expect(
@@ -267,11 +267,11 @@ describe('texts at the length that they may have', () => {
     });
   });
 
-  it('of numbers and telephones end where no number goes on', () => {
+  it('are limited in length as numbers and telephone numbers', () => {
     expect([numberIn(`1${' '.repeat(196)}CNY`), numberIn(`1${' '.repeat(197)}CNY`)]).to.deep.equal([1, undefined]);
     expect([numberIn(`${'0'.repeat(59)}7`), numberIn(`${'0'.repeat(60)}7`)]).to.deep.equal([7, undefined]);
     expect([isPhone(`5555${' '.repeat(95)}5`), isPhone(`5555${' '.repeat(96)}5`)]).to.deep.equal([true, false]);
-    // Full-width digits and signs, and a sign of a currency that has no width of its own in ASCII.
+    // Full-width digits and signs, and a currency sign without an ASCII equivalent.
     expect([numberIn('１２，３４５．５'), numberIn('￥１２'), numberIn('\u200b12'), numberIn('१२')]).to.deep.equal([
       12_345.5,
       12,

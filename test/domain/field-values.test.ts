@@ -63,7 +63,7 @@ describe('custom values', () => {
     ['file', 'any file', 'any file'],
   ];
   for (const [type, raw, kept] of TAKEN)
-    it(`${type}: ${JSON.stringify(raw).slice(0, 40)} is taken`, () =>
+    it(`${type}: ${JSON.stringify(raw).slice(0, 40)} is accepted`, () =>
       expect(checkedValue(field(type), raw)).to.deep.equal({ ok: true, value: kept }));
 
   const REFUSED: readonly (readonly [FieldType, unknown, string])[] = [
@@ -105,13 +105,13 @@ describe('custom values', () => {
   for (const [type, raw, reported] of REFUSED)
     it(`${type}: ${JSON.stringify(raw).slice(0, 40)} ${reported}`, () => expect(problem(type, raw)).to.equal(reported));
 
-  it('blank texts and empty lists are no value, in every type', () => {
+  it('are null for blank texts and empty lists, in every type', () => {
     for (const type of ['text', 'number', 'date', 'select', 'multi_select', 'boolean', 'user'] as const)
       for (const raw of [null, '', ' \t\n', []])
         expect(checkedValue(field(type), raw), type).to.deep.equal({ ok: true, value: null });
   });
 
-  it("a field's settings narrow what it takes", () => {
+  it('are restricted by the settings of their field', () => {
     expect(problem('number', 1.25, { precision: 1 })).to.equal('must have at most 1 decimals');
     expect(problem('number', 4, { min: 5 })).to.equal('must be >= 5');
     expect(problem('percent', 101, { max: 100 })).to.equal('must be <= 100');
@@ -119,11 +119,11 @@ describe('custom values', () => {
     expect(problem('currency', 1.5, { currencyCode: 'JPY' })).to.equal('must have at most 0 decimals in JPY');
     expect(problem('currency', 1.125, { currencyCode: 'KWD' })).to.equal('taken as 1.125');
     expect(problem('currency', 1.5, { precision: 0 })).to.equal('must have at most 0 decimals');
-    // What the field keeps of another type means nothing to this one.
+    // Settings of another type have no effect.
     expect(problem('text', 'abc', { min: 5, precision: 0 })).to.equal('taken as "abc"');
   });
 
-  it('an option that was removed stays where it is', () => {
+  it('may keep an option that was removed', () => {
     expect(checkedValue(field('select'), OLD, { kept: OLD })).to.deep.equal({ ok: true, value: OLD });
     expect(checkedValue(field('multi_select'), [RED, OLD], { kept: [OLD] })).to.deep.equal({
       ok: true,
@@ -132,7 +132,7 @@ describe('custom values', () => {
     expect(checkedValue(field('multi_select'), [RED, OLD], { kept: [RED] }).ok).to.equal(false);
   });
 
-  it('a cell of a sheet reads back as the value that it was written from', () => {
+  it('are restored from the cell of a sheet that they were written to', () => {
     const id = fc.constantFrom(...OPTIONS.map((known) => known.id));
     const values = fc.oneof(
       fc.tuple(fc.constantFrom<FieldType>('text', 'long_text'), fc.string({ unit: 'grapheme', maxLength: 60 })),
@@ -167,7 +167,7 @@ describe('custom values', () => {
     );
   });
 
-  it('cells are as people write them', () => {
+  it('have readable cells, and accept the usual spellings', () => {
     expect(valueText(field('multi_select'), [RED, OLD])).to.equal('Red, old');
     expect(valueText(field('multi_select'), [RED, COMMA])).to.equal('["Red","a, b"]');
     expect(valueText(field('user'), MEMBERS[0]?.id, { members: MEMBERS })).to.equal('ming@example.test');

@@ -10,7 +10,7 @@ const both = {
 };
 const pair = (ownerId: string, ownerSuperiorId: string | null): Responsible => ({ ownerId, ownerSuperiorId });
 
-describe('who is responsible after a handover', () => {
+describe('the owner and superior after a handover', () => {
   const rows: readonly (readonly [what: string, before: Responsible, after: Responsible, stoodIn: boolean])[] = [
     ['a contract of others stays', pair('other', 'chief'), pair('other', 'chief'), false],
     ['an owner is succeeded', pair('leaver', 'chief'), pair('heir', 'chief'), false],
@@ -25,7 +25,7 @@ describe('who is responsible after a handover', () => {
     it(what, () => expect(handedOver(before, both)).to.deep.equal({ ...after, stoodIn }));
   }
 
-  it('where the successor has no superior, the field is cleared', () => {
+  it('the superior is cleared if the successor has none', () => {
     expect(handedOver(pair('leaver', 'heir'), { ...both, successorSuperiorId: null })).to.deep.equal({
       ownerId: 'heir',
       ownerSuperiorId: null,
@@ -33,7 +33,7 @@ describe('who is responsible after a handover', () => {
     });
   });
 
-  it('each half may be left where it is', () => {
+  it('each of the two handovers is optional', () => {
     const was = pair('leaver', 'leaver');
     expect(handedOver(was, { ...both, transferContracts: false })).to.deep.equal({
       ownerId: 'leaver',

@@ -31,7 +31,7 @@ const aLine = (input: Partial<PaymentLineInput> = {}) =>
   );
 
 describe('changes of a payment line', () => {
-  it('money received without a date was received today, and keeps its date as long as money stays', () => {
+  it('date received money today by default, and keep the date as long as money remains', () => {
     const received = withReceipt(aLine(), { receivedAmount: 40 }, context());
     expect(received.receivedDate).to.equal('2026-03-15');
     const later = context({ today: '2026-04-01' });
@@ -47,7 +47,7 @@ describe('changes of a payment line', () => {
     );
   });
 
-  it('an amount that could not be read is named before the reconciliation is refused', () => {
+  it('report an unreadable amount before refusing the reconciliation', () => {
     const refused = (patch: PaymentLinePatch) => {
       try {
         withReceipt(aLine(), patch, context());
@@ -61,7 +61,7 @@ describe('changes of a payment line', () => {
     expect(refused({ reconciliationStatus: 'exception' })).to.equal('accepted');
   });
 
-  it("the caller's status wins over the automatic one", () => {
+  it('prefer the status that the caller sends to the automatic one', () => {
     expect(withReceipt(aLine(), { receivedAmount: 101 }, context()).reconciliationStatus).to.equal('exception');
     expect(
       withReceipt(aLine(), { receivedAmount: 101, reconciliationStatus: 'pending' }, context()).reconciliationStatus,
@@ -72,7 +72,7 @@ describe('changes of a payment line', () => {
     expect(withReceipt(aLine(), { receivedAmount: 100 }, context()).reconciliationStatus).to.equal('pending');
   });
 
-  it('`null` for the status clears what was named, and the rule decides again', () => {
+  it('derive the status again after `null` clears it', () => {
     const cleared = (input: Partial<PaymentLineInput>) =>
       withReceipt(aLine(input), { reconciliationStatus: null }, context()).reconciliationStatus;
     expect(cleared({ receivedAmount: 60, reconciliationStatus: 'matched' })).to.equal('pending');
@@ -81,13 +81,13 @@ describe('changes of a payment line', () => {
     expect(cleared({ reconciliationStatus: 'exception' })).to.equal('pending');
   });
 
-  it('an exception asks for a note until there is one', () => {
+  it('require a note for an exception without one', () => {
     const exception = aLine({ receivedAmount: 1, reconciliationStatus: 'exception' });
     expect(receiptWarnings(exception).map(({ code }) => code)).to.deep.equal(['NOTE_RECOMMENDED']);
     expect(receiptWarnings(withReceipt(exception, { reconciliationNote: 'bank fee' }, context()))).to.deep.equal([]);
   });
 
-  it('a matched line whose amount changes is pending again, and another change leaves it matched', () => {
+  it('make a matched line pending if its amount changes, and leave it matched otherwise', () => {
     const matched = aLine({ receivedAmount: 100, reconciliationStatus: 'matched' });
     expect(withPlan(matched, { amount: 90 }, context()).reconciliationStatus).to.equal('pending');
     expect(
@@ -95,7 +95,7 @@ describe('changes of a payment line', () => {
     ).to.equal('matched');
   });
 
-  it('an amount keeps its number under another currency', () => {
+  it('keep the number of an amount under another currency', () => {
     expect(withPlan(aLine(), { currencyCode: 'JPY' }, context())).to.include({
       amountMinor: 100,
       outstandingMinor: 100,
@@ -108,7 +108,7 @@ describe('changes of a payment line', () => {
     });
   });
 
-  it('cleared invoice evidence is invoiced no more', () => {
+  it('mark a line without invoice evidence as not invoiced', () => {
     const invoiced = withInvoice(aLine(), { invoiceAmount: 40, invoiceNo: 'F-1' }, context());
     expect(invoiced).to.include({ invoicedMinor: 4_000, uninvoicedMinor: 6_000 });
     expect(withInvoice(invoiced, { invoiceAmount: null }, context())).to.include({
@@ -120,7 +120,7 @@ describe('changes of a payment line', () => {
     expect(hasMoney(withInvoice(invoiced, { invoiceAmount: null, invoiceNo: null }, context()))).to.equal(false);
   });
 
-  it('the same request twice changes nothing the second time', () => {
+  it('have no effect when the same request is repeated', () => {
     const minor = fc.integer({ min: 0, max: 30_000 }).map((units) => units / 100);
     const patch = fc.record(
       {

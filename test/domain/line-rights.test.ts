@@ -16,7 +16,7 @@ const context = { amounts: new AmountReader(), path: '', today: '2026-03-15', no
 const unpaidLine = unpaid(newLine(aLine(), { id: 'line', contractId: 'contract', position: 0 }, context));
 
 describe('rights on the fields of a payment line', () => {
-  it('receipt fields need payment_entry, invoice fields need invoice, and the plan needs neither', () => {
+  it('payment_entry is needed for receipt fields, invoice for invoice fields, and neither for the plan', () => {
     for (const check of [changeRefusal, entryRefusal]) {
       expect(check({ receivedAmount: 1 }, { ...NONE, invoice: true })).to.equal('payment_entry (edit)');
       expect(check({ proof: 'id' }, NONE)).to.equal('payment_entry (edit)');
@@ -27,7 +27,7 @@ describe('rights on the fields of a payment line', () => {
     }
   });
 
-  it('to clear what a line has is to change it; to send back what it has, or to clear what it has not, is not', () => {
+  it('clearing a value is a change, while resending a value or clearing an empty one is not', () => {
     const paid = withInvoice(
       withReceipt(unpaidLine, { receivedAmount: 3, bankSerialNo: 'S-1' }, context),
       { invoiceNo: 'F-1', invoiceAmount: 3 },
@@ -44,14 +44,14 @@ describe('rights on the fields of a payment line', () => {
     ).to.equal(undefined);
   });
 
-  it('what every new line begins with says nothing', () => {
+  it('the defaults of a new line need no right', () => {
     expect(entryRefusal({ reconciliationStatus: 'pending', receivedAmount: 0, invoiceNo: '' }, NONE)).to.equal(
       undefined,
     );
     expect(entryRefusal({ reconciliationStatus: 'matched' }, NONE)).to.equal('payment_entry (edit)');
   });
 
-  it('names each field of a new line that is beyond them', () => {
+  it('all refused fields of a new line are reported', () => {
     expect(fieldsBeyondRights({ receivedAmount: 1, method: null, invoiceNo: 'F-1' }, NONE)).to.deep.equal([
       { field: 'receivedAmount', needs: 'payment_entry (edit)' },
       { field: 'invoiceNo', needs: 'invoice (edit)' },
@@ -67,7 +67,7 @@ const changeRefusal = (patch: PaymentLinePatch, rights: LineRights, line = unpai
 const entryRefusal = (line: PaymentLinePatch, rights: LineRights) =>
   refused(() => checkNewLineRights([{}, line], rights));
 
-/** What the 403 names. */
+/** The right that the 403 names. */
 function refused(check: () => void): unknown {
   try {
     check();

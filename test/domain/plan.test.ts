@@ -31,7 +31,7 @@ const aLine = fc.record({
   amount: fc.integer({ min: 0, max: 500 }),
   receivedAmount: fc.constantFrom(0, 0, 1, 700),
 });
-/** A plan that can be sent: no period twice with one due date. */
+/** A valid plan: no two lines share a period and a due date. */
 const aPlan = fc.uniqueArray(aLine, { maxLength: 8, selector: ({ period, dueDate }) => `${period} ${dueDate}` });
 const plain = ({ period, dueDate, amount }: Pick<PaymentLineInput, 'period' | 'dueDate' | 'amount'>) => ({
   period,
@@ -44,8 +44,8 @@ const asSent = (line: LineRow): PaymentLineInput => ({
   amount: line.amountMinor / 100,
 });
 
-describe('a plan that is sent as it should be', () => {
-  it('becomes what was sent, keeps the identity of what stays, and loses nothing without saying so', () => {
+describe('a replaced plan', () => {
+  it('equals the request, keeps the ids of matching lines, and reports every removed line', () => {
     fc.assert(
       fc.property(aPlan, aPlan, (before, after) => {
         const present = entered(before);
@@ -62,7 +62,7 @@ describe('a plan that is sent as it should be', () => {
           const was = present.find(({ id }) => id === line.id);
           expect([line.period, line.receivedMinor]).to.deep.equal([was?.period, was?.receivedMinor]);
         }
-        // The same pair on both sides is the same line.
+        // A line with the same period and due date is the same line.
         for (const line of present)
           if (after.some(({ period, dueDate }) => period === line.period && dueDate === line.dueDate))
             expect(kept.map(({ id }) => id)).to.include(line.id);
@@ -71,7 +71,7 @@ describe('a plan that is sent as it should be', () => {
     );
   });
 
-  it('is no change when it is the one that there is, in any order', () => {
+  it('is unchanged if the request contains the same lines, in any order', () => {
     fc.assert(
       fc.property(aPlan, fc.infiniteStream(fc.nat()), (before, order) => {
         const present = entered(before);
@@ -87,7 +87,7 @@ describe('a plan that is sent as it should be', () => {
     );
   });
 
-  it('a second time changes nothing more', () => {
+  it('is unchanged by a second identical request', () => {
     fc.assert(
       fc.property(aPlan, aPlan, (before, after) => {
         const once = plannedAs(entered(before), after, contextOf());
@@ -98,7 +98,7 @@ describe('a plan that is sent as it should be', () => {
     );
   });
 
-  it('is refused exactly when a pair of period and due date comes twice', () => {
+  it('is refused exactly if a pair of period and due date occurs twice', () => {
     fc.assert(
       fc.property(aPlan, fc.array(aLine, { maxLength: 6 }), (before, after) => {
         const context = contextOf();
@@ -111,7 +111,7 @@ describe('a plan that is sent as it should be', () => {
     );
   });
 
-  it('of lines with one period and one due date, the one with money on it is meant', () => {
+  it('keeps, of two lines with the same period and due date, the one with money', () => {
     const [open, paid] = [
       entered([{ period: 'A', dueDate: '2026-01-31', amount: 1 }]),
       entered([{ period: 'A', dueDate: '2026-01-31', amount: 1, receivedAmount: 1 }]),
@@ -126,7 +126,7 @@ describe('a plan that is sent as it should be', () => {
     }
   });
 
-  it('under another currency of the contract, lines that were in it follow it and others stay', () => {
+  it("moves the lines in the contract's currency to its new currency, and leaves the others", () => {
     const present = entered([
       { period: 'A', dueDate: '2026-01-31', amount: 5 },
       { period: 'B', dueDate: '2026-02-28', amount: 5, currencyCode: 'EUR' },
@@ -141,7 +141,7 @@ describe('a plan that is sent as it should be', () => {
   });
 });
 
-/** The fields that the reader of amounts would name. */
+/** The fields that the amount reader reports. */
 function refused(amounts: AmountReader): string[] {
   try {
     amounts.done();

@@ -24,8 +24,8 @@ const line = (changes: Partial<Receivable> = {}): Receivable => ({
 });
 const cny = { currencyCode: 'CNY', totalMinor: 100 };
 
-describe('what is receivable', () => {
-  it('a line due today is not overdue, and both ends of the lead window count', () => {
+describe('receivables', () => {
+  it('a line due today is not overdue, and both ends of the lead window are included', () => {
     const statuses = {
       '2026-03-14': 'overdue',
       '2026-03-15': 'due_soon',
@@ -44,7 +44,7 @@ describe('what is receivable', () => {
     expect(daysOverdue(line({ dueDate: '2026-03-16' }), TODAY)).to.equal(0);
   });
 
-  it('a line is unpaid, partial or paid by what was received, and one of nothing is paid', () => {
+  it('a line is unpaid, partial or paid by its received amount, and a line of amount zero is paid', () => {
     expect([0, 1, 99, 100, 101].map((receivedMinor) => linePaymentStatus(line({ receivedMinor })))).to.deep.equal([
       'unpaid',
       'partial',
@@ -55,7 +55,7 @@ describe('what is receivable', () => {
     expect(linePaymentStatus(line({ amountMinor: 0 }))).to.equal('paid');
   });
 
-  it("an overpaid line never hides another line's debt", () => {
+  it('an overpaid line does not reduce the debt of another line', () => {
     const kept = aggregate([line({ receivedMinor: 250 }), line({ dueDate: '2026-05-01' })], cny);
     expect(kept).to.deep.equal({
       paymentStatus: 'partial',
@@ -70,7 +70,7 @@ describe('what is receivable', () => {
     });
   });
 
-  it('a contract without lines is unpaid unless it is free, and owes nothing', () => {
+  it('a contract without lines is unpaid unless its total is zero, and has nothing outstanding', () => {
     expect(aggregate([], cny)).to.include({ paymentStatus: 'unpaid', outstandingMinor: 0, nextDueDate: null });
     expect(aggregate([], { ...cny, totalMinor: 0 })).to.include({ paymentStatus: 'paid' });
     expect(dueState([], { currencyCode: 'CNY', today: TODAY, leadDays: 7 })).to.deep.equal({
@@ -81,7 +81,7 @@ describe('what is receivable', () => {
     });
   });
 
-  it('a line in another currency counts, but is never added', () => {
+  it('a line in another currency is counted, but not summed', () => {
     const lines = [line(), line({ currencyCode: 'JPY', amountMinor: 7_000, dueDate: '2026-01-01' })];
     expect(aggregate(lines, cny)).to.include({
       receivableMinor: 100,
@@ -98,7 +98,7 @@ describe('what is receivable', () => {
     });
   });
 
-  it("what is received is either outstanding's complement or overpaid, for any line", () => {
+  it('the received amount complements either the outstanding or the overpaid amount, for any line', () => {
     const amount = fc.integer({ min: 0, max: 9_000_000_000_000_000 });
     fc.assert(
       fc.property(

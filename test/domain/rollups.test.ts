@@ -40,8 +40,8 @@ const line: RollupLine = {
   deletedAt: null,
 };
 
-describe('what changes add to the rollups', () => {
-  it('is for those who see all, for the subject company, and there for owner and superior', () => {
+describe('the rollup entries of changes', () => {
+  it('are for all contracts, the subject company, and its owner and superior', () => {
     const entries = new Entries();
     entries.line(contract, line, 1);
     expect(entries.days().map(({ key }) => key.slice(0, 2))).to.deep.equal([
@@ -60,13 +60,13 @@ describe('what changes add to the rollups', () => {
     });
   });
 
-  it('names a member who is their own superior once', () => {
+  it('list members who are their own superior once', () => {
     const entries = new Entries();
     entries.line({ ...contract, ownerSuperiorId: 'o' }, line, 1);
     expect(entries.days()).to.have.length(3);
   });
 
-  it('is nothing when a state goes and comes again', () => {
+  it('cancel out when a state is removed and added again', () => {
     const entries = new Entries();
     for (const sign of [-1, 1] as const) {
       entries.contract(contract, sign);
@@ -75,8 +75,8 @@ describe('what changes add to the rollups', () => {
     expect([...entries.days(), ...entries.groups()]).to.deep.equal([]);
   });
 
-  // Writers lock rows in this order: with another one for each they would wait for each other in a circle.
-  it('has one order, whatever the order of the marks', () => {
+  // Writers lock rows in this order; different orders could deadlock.
+  it('have one order, whatever the order of the changes', () => {
     fc.assert(
       fc.property(
         fc.array(

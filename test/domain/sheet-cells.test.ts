@@ -19,13 +19,13 @@ const isRefused = (cell: SheetCell, kind: CellKind, says: RegExp, sheet: Partial
   expect((result as Error).message).to.match(says);
 };
 
-describe('a cell', () => {
-  it('that is blank says nothing, whatever it should hold', () => {
+describe('cells', () => {
+  it('a blank cell has no value, whatever its kind', () => {
     for (const kind of ['text', 'number', 'day', 'list'] as const)
       for (const cell of [null, '', '  ', '\t', '\u3000']) expect(read(cell, kind)).to.equal(undefined);
   });
 
-  it('of a number is read as people write it, and never guessed', () => {
+  it('numbers are read in the usual spellings, and ambiguous ones are refused', () => {
     const good: [SheetCell, number][] = [
       ['1234.56', 1234.56],
       ['1,234.56', 1234.56],
@@ -50,15 +50,15 @@ describe('a cell', () => {
     for (const cell of [true, false]) isRefused(cell, 'number', /must be a number/);
   });
 
-  it('of a number that is a long text is refused without a long look at it', () => {
-    // Minutes, where each of the spaces is taken for the beginning of the end.
+  it('a long text in a number cell is refused quickly', () => {
+    // A regular expression that backtracks from each space would take minutes.
     for (const space of [' ', '\u00a0'])
       expect(read(`1${space.repeat(300_000)}!`, 'number'))
         .to.have.property('message')
         .that.matches(/must be a number/);
   });
 
-  it('of a number in a file with semicolons may have a decimal comma, but not one that may mean thousands', () => {
+  it('a file with semicolons may use the decimal comma, but not one that may separate thousands', () => {
     const comma = { decimalComma: true };
     for (const [cell, number] of [
       ['1234,56', 1234.56],
@@ -72,7 +72,7 @@ describe('a cell', () => {
     isRefused('1,234', 'number', /may mean thousands or decimals/, comma);
   });
 
-  it('of a day is read in three ways of writing and as a serial number of either system', () => {
+  it('days are read in three spellings and as serial numbers of both date systems', () => {
     for (const cell of ['2026-03-31', '2026/3/31', '2026年3月31日', '2026-03-31T23:30:00-11:00', 46112])
       expect(read(cell, 'day'), String(cell)).to.equal('2026-03-31');
     expect(read(46112.99, 'day')).to.equal('2026-03-31');
@@ -81,7 +81,7 @@ describe('a cell', () => {
       isRefused(cell, 'day', /must be a calendar date/);
   });
 
-  it('of a text keeps numbers as they read, and refuses those that a spreadsheet has cut', () => {
+  it('a text cell keeps numbers as written, and refuses numbers that a spreadsheet has truncated', () => {
     for (const [cell, text] of [
       ['a', 'a'],
       [20260001, '20260001'],
@@ -98,7 +98,7 @@ describe('a cell', () => {
     isRefused(6222021234567890, 'text', /more than 15 digits/);
   });
 
-  it('of a list is JSON', () => {
+  it('lists are JSON', () => {
     expect(read('[{"label":"Gate","value":"4"}]', 'list')).to.deep.equal([{ label: 'Gate', value: '4' }]);
     for (const cell of ['a, b', '{"a":1}', '[1', '5', 5]) isRefused(cell, 'list', /must be a list as JSON/);
     isRefused(`[${'['.repeat(1_000_000)}`, 'list', /at most/);
@@ -106,7 +106,7 @@ describe('a cell', () => {
     isRefused(`[${'1,'.repeat(400_000)}1]`, 'list', /at most 20000 values/);
   });
 
-  it('that holds the error of a formula is refused, whatever it should hold', () => {
+  it('a cell with a formula error is refused, whatever its kind', () => {
     for (const kind of ['text', 'number', 'day', 'list'] as const)
       for (const cell of ['#DIV/0!', '#N/A', ' #REF! ', '#VALUE!', '#NAME?'])
         isRefused(cell, kind, /error of a formula/);
@@ -117,7 +117,7 @@ describe('a cell', () => {
 describe('a header', () => {
   const names = (header: (string | null)[]) => matchHeader(header, []).targets.map((target) => target?.name);
 
-  it('is a field by its name or its label in English or Chinese, whatever its case and spaces', () => {
+  it('matches a field by its name or its English or Chinese label, ignoring case and spaces', () => {
     expect(names(['contractNo', ' CONTRACTNO '].slice(0, 1))).to.deep.equal(['contractNo']);
     expect(names([' Contract  NUMBER ', 'LINE.dueDate', '甲 方', 'Ｐａｒｔｙ　Ｂ', 'line.Amount'])).to.deep.equal([
       'contractNo',
@@ -128,7 +128,7 @@ describe('a header', () => {
     ]);
   });
 
-  it('finds every column of an export by each of its three names, and no two by the same', () => {
+  it('matches every column of an export by each of its three names, and no two columns share a name', () => {
     const read = [
       ...CONTRACT_COLUMNS.filter(({ field, insteadOf }) => field !== null || insteadOf !== undefined),
       ...LINE_COLUMNS,
@@ -149,7 +149,7 @@ describe('a header', () => {
         ]);
   });
 
-  it('takes the column "Owner" for who the owner is, where no other one says it', () => {
+  it("treats the column \"Owner\" as the owner's name if no other column gives it", () => {
     expect([
       names(['Owner']),
       names(['负责人']),
@@ -170,7 +170,7 @@ describe('a header', () => {
     expect(Object.keys(PaymentLineInput.properties).filter((field) => !fields.has(`line.${field}`))).to.deep.equal([]);
   });
 
-  it('with an unknown name is reported as written, and an empty one is not', () => {
+  it('reports an unknown name as written, and ignores an empty one', () => {
     const { targets, unknown } = matchHeader(['contractNo', ' Color ', null, 'error', 'cf:none'], []);
     expect(targets.map((target) => target?.name)).to.deep.equal([
       'contractNo',
@@ -182,7 +182,7 @@ describe('a header', () => {
     expect(unknown).to.deep.equal(['Color', 'cf:none']);
   });
 
-  it('is refused when two columns are one field, or none is known', async () => {
+  it('is refused if two columns are the same field, or none is known', async () => {
     const reason = async (header: string[]) => failureOf((async () => matchHeader(header, []))());
     expect(await reason(['contractNo', '合同编号'])).to.deep.equal({
       code: 'IMPORT_FILE_INVALID',

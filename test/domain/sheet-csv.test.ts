@@ -25,7 +25,7 @@ describe('a CSV', () => {
     }
   });
 
-  it('finds out what parts the cells by the header, and not by what is quoted in it', async () => {
+  it('detects the separator by the header, ignoring quoted text', async () => {
     expect(await table('"a, b, c";"d";e\n1;2;3')).to.deep.equal([
       ['a, b, c', 'd', 'e'],
       ['1', '2', '3'],
@@ -43,7 +43,7 @@ describe('a CSV', () => {
     ]);
   });
 
-  it('counts records: the header is 1 whatever its place, blank rows have a number, and at the end there are none', async () => {
+  it('counts records: the header is number 1 wherever it is, blank rows count, and trailing ones do not', async () => {
     const { records, blank } = await readCsv('a,b\n"1\n1\n1",2\n,\n\n  , \n3,4\n\n,,\n');
     expect(records.map(({ row }) => row)).to.deep.equal([2, 6]);
     expect(blank).to.deep.equal([3, 4, 5]);
@@ -55,13 +55,13 @@ describe('a CSV', () => {
     expect(await table('a,b,\n1\n1,2,3,4')).to.deep.equal([['a', 'b', null], ['1'], ['1', '2', '3', '4']]);
   });
 
-  it('says in which line a quote is wrong', async () => {
+  it('is refused with the line of an invalid quote', async () => {
     expect(await reasonOf('a,b\n1,"open\n2,3\n')).to.match(/^line \d+: a quote is opened and never closed$/);
     expect(await reasonOf('a,b\n1,2\n1,5" pipe\n')).to.match(/^line 3: a quote in the middle of a cell/);
     expect(await reasonOf('a,b\n1,"x"y\n')).to.match(/^line 2: text after a closing quote/);
   });
 
-  it('has a header, and at most five thousand rows', async () => {
+  it('needs a header, and has at most five thousand rows', async () => {
     expect(await reasonOf('\n , \n')).to.equal('it has no header');
     expect((await readCsv(`a\n${'1\n'.repeat(5_000)}\n\n`)).records).to.have.length(5_000);
     for (const text of [`a\n${'1\n'.repeat(5_001)}`, `a\n${'1\n\n'.repeat(2_501)}1`, `a\n${'\n'.repeat(30_000)}1`]) {

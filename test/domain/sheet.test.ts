@@ -10,8 +10,8 @@ import { guarded, listText, unguarded } from '../../data-plane-agent/plane/domai
 const TRIGGERS = ['=', '+', '-', '@', '\t', '\r', '\n', '\0', '＝', '＋', '－', '＠'];
 
 /**
- * A file as spreadsheets read it: a quote at the beginning of a cell opens it, what follows its closing one belongs to
- * the cell, and any other is a sign like others.
+ * Splits a file as spreadsheets do: a quote at the beginning of a cell opens it, text after its closing quote belongs
+ * to the cell, and any other quote is an ordinary character.
  */
 function cellsOf(file: string, separator: string): string[] {
   const cells: string[] = [];
@@ -34,7 +34,7 @@ function cellsOf(file: string, separator: string): string[] {
 
 describe('the formula guard', () => {
   for (const trigger of TRIGGERS) {
-    it(`stands in front of ${JSON.stringify(trigger)} and goes again`, () => {
+    it(`is added before ${JSON.stringify(trigger)} and removed again`, () => {
       for (const text of [trigger, `${trigger}1+1`, `'${trigger}x`, `'''${trigger}x`]) {
         expect(guarded(text)).to.equal(`'${text}`);
         expect(unguarded(guarded(text))).to.equal(text);
@@ -42,14 +42,14 @@ describe('the formula guard', () => {
     });
   }
 
-  it('leaves everything else as it is', () => {
+  it('leaves other texts unchanged', () => {
     for (const text of ['', 'a=1', ' =1', "it's", "'", "''", "'a", '1', '上海', '［', '"=1"']) {
       expect(guarded(text)).to.equal(text);
       expect(unguarded(text)).to.equal(text);
     }
   });
 
-  it('gives back every text, and lets none begin a formula', () => {
+  it('restores every text, and lets none begin a formula', () => {
     const piece = fc.oneof(fc.constantFrom(...TRIGGERS, "'", '"', ',', 'a', '中'), fc.string());
     fc.assert(
       fc.property(
@@ -62,7 +62,7 @@ describe('the formula guard', () => {
     );
   });
 
-  it("stands within a text wherever another country's spreadsheet begins a cell, and goes again", () => {
+  it('is also added within a text where a spreadsheet of another locale begins a cell, and removed again', () => {
     const cases: [string, string][] = [
       ['a;=cmd', "a;'=cmd"],
       ['a;＝cmd', "a;'＝cmd"],
@@ -85,7 +85,7 @@ describe('the formula guard', () => {
       expect([guarded(text), unguarded(text)]).to.deep.equal([text, text]);
   });
 
-  it('begins no cell of a formula, whatever stands between the cells for the reader', () => {
+  it('lets no cell begin a formula, whichever separator the spreadsheet uses', () => {
     const piece = fc.oneof(
       fc.constantFrom(...TRIGGERS.filter((one) => one !== '\0'), "'", '"', ',', ';', ';=', ';"=', 'a', '中', '\r\n'),
       fc.string({ maxLength: 3 }),
@@ -110,7 +110,7 @@ describe('the formula guard', () => {
     );
   });
 
-  it('leaves a list the same JSON', () => {
+  it('preserves the JSON of a list', () => {
     const lists = fc.array(fc.oneof(fc.string(), fc.constantFrom(';=x', '"; =', ';-', '\t=')), { maxLength: 4 });
     fc.assert(
       fc.property(lists, (list) => {
@@ -119,7 +119,7 @@ describe('the formula guard', () => {
     );
   });
 
-  it('is for texts: numbers, days and lists of ours stay what they are', () => {
+  it('applies to texts only: numbers, days and generated lists are unchanged', () => {
     expect([
       cellText(-5, 'number'),
       cellText('-5', 'number'),
@@ -132,7 +132,7 @@ describe('the formula guard', () => {
 });
 
 describe('rows of CSV', () => {
-  it('are quoted where they must be, and end with CRLF', () => {
+  it('are quoted where necessary, and end with CRLF', () => {
     expect(csvRow(['plain', '', 'a,b', 'say "yes"', 'two\nlines', 'cr\r', ' blank ', '中文'])).to.equal(
       'plain,,"a,b","say ""yes""","two\nlines","cr\r", blank ,中文\r\n',
     );
@@ -157,7 +157,7 @@ describe('the columns of a sheet', () => {
   ];
   const flat = (name: string) => name.toLowerCase().replaceAll(/\s/g, '');
 
-  it('hold every field that a request may send of a contract and of a line, but for those that have rows or columns of their own', () => {
+  it('include every writable field of a contract and of a line, except those with their own rows or columns', () => {
     const fields = (columns: readonly { readonly field: string | null }[]) =>
       columns.flatMap(({ field }) => field ?? []);
     expect(fields(CONTRACT_COLUMNS)).to.deep.equal(
@@ -166,13 +166,13 @@ describe('the columns of a sheet', () => {
     expect(fields(LINE_COLUMNS)).to.have.members(Object.keys(PaymentLineInput.properties));
   });
 
-  it('are named and labelled so that no two are taken for one another', () => {
+  it('have distinct names and labels', () => {
     const names = all.flatMap(({ name, labels }) => [...new Set([flat(name), flat(labels.en), flat(labels.zh)])]);
     const twice = names.filter((name, i) => names.indexOf(name) !== i);
     expect(twice).to.deep.equal([]);
   });
 
-  it('of a summary are those that were promised, in this order', () => {
+  it('of a summary have a fixed order', () => {
     const promised =
       'archiveCode, contractNo, projectName, type, typeCode, subjectName, partyA, partyB, totalAmount, currencyCode, receivedAmount, outstandingAmount, overdueAmount, paymentStatus, nextDueDate, status, workflowStage, lifecycleStageCode, signDate, startDate, endDate, ownerName';
     expect(SUMMARY_COLUMNS.map(({ name }) => name).join(', ')).to.equal(promised);

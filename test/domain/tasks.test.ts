@@ -19,7 +19,7 @@ const task = (status: TaskStatus, dueDate: string | null = null) =>
     { today: TODAY, now: 1_000, actorId: 'maker' },
   );
 
-/** As the specification has it. */
+/** The transitions of the specification. */
 const TABLE: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   pending: ['in_progress', 'completed', 'blocked', 'canceled', 'overdue'],
   in_progress: ['pending', 'completed', 'blocked', 'canceled', 'overdue'],
@@ -55,7 +55,7 @@ describe('a fulfillment task', () => {
     }
   }
 
-  it('has the stamps of its state, also when it is entered in one', () => {
+  it('has the timestamps of its status, also when created in it', () => {
     const stamps = (status: TaskStatus) =>
       (({ startedAt, completedAt, acceptedAt, acceptedBy }) => [startedAt, completedAt, acceptedAt, acceptedBy])(
         task(status),
@@ -71,7 +71,7 @@ describe('a fulfillment task', () => {
     ]);
   });
 
-  it('that is reworked began when it first began, and is completed anew', () => {
+  it('keeps its first start time when reworked, and is completed again', () => {
     const at = (now: number) => ({ ...actor, now });
     const begun = patchedTask(task('pending'), { status: 'in_progress' }, at(10));
     const done = patchedTask(begun, { status: 'completed' }, at(20));
@@ -98,7 +98,7 @@ describe('a fulfillment task', () => {
     expect(patchedTask(taken, { status: 'pending' }, at(70)).startedAt).to.equal(null);
   });
 
-  it('that is overdue comes back when its due date moves to a day that is not past, or away', () => {
+  it('is no longer overdue after its due date moves to today or later, or is cleared', () => {
     const begun = { ...task('overdue', '2026-03-01'), startedAt: 5 };
     const back = (row: typeof begun | ReturnType<typeof task>, patch: Parameters<typeof patchedTask>[1]) =>
       patchedTask(row, patch, actor).status;
@@ -118,7 +118,7 @@ describe('a fulfillment task', () => {
     expect(back(task('completed', '2026-03-01'), { dueDate: '2026-04-01' })).to.equal('completed');
   });
 
-  it('falls due when it waits or runs and its day is past', () => {
+  it('becomes overdue if it is pending or in progress after its due date', () => {
     const fallen = TASK_STATUSES.filter((status) => fallenDue(task(status, '2026-03-14'), actor)?.status === 'overdue');
     expect(fallen).to.deep.equal(['pending', 'in_progress']);
     expect([fallenDue(task('pending', TODAY), actor), fallenDue(task('pending'), actor)]).to.deep.equal([
@@ -127,7 +127,7 @@ describe('a fulfillment task', () => {
     ]);
   });
 
-  it('says since how many days it is overdue, for as long as it is open', () => {
+  it('reports the days overdue as long as it is open', () => {
     const shown = (status: TaskStatus, dueDate: string | null) =>
       (({ isOverdue, daysOverdue }) => [isOverdue, daysOverdue])(taskAnswer(task(status, dueDate), actor));
     expect(shown('pending', '2026-03-12')).to.deep.equal([true, 3]);
@@ -140,10 +140,10 @@ describe('a fulfillment task', () => {
   });
 });
 
-describe('what a contract says of its tasks', () => {
+describe('the task status of a contract', () => {
   const status = (...tasks: ReturnType<typeof task>[]) => fulfillmentStatus(taskState(tasks), TODAY);
 
-  it('is none without tasks, and canceled ones do not count', () => {
+  it('is none without tasks, and ignores canceled ones', () => {
     expect([status(), status(task('canceled', '2026-01-01'))]).to.deep.equal(['none', 'none']);
     expect(status(task('canceled'), task('completed'))).to.equal('fulfilled');
   });
@@ -154,7 +154,7 @@ describe('what a contract says of its tasks', () => {
     expect(status(task('pending'), task('blocked'))).to.equal('unfulfilled');
   });
 
-  it('is lapsed when something is overdue and nothing open is in time', () => {
+  it('is lapsed if a task is overdue and no open task is on time', () => {
     expect(status(task('pending', '2026-03-14'))).to.equal('lapsed');
     expect(status(task('overdue'))).to.equal('lapsed');
     expect(status(task('overdue', '2026-12-31')), 'whatever its date').to.equal('lapsed');

@@ -1,6 +1,6 @@
 /**
- * The cover of a turnkey construction agreement and its schedule of milestones: parties before their roles, shares in a
- * table, sums for delay.
+ * The cover page of a turnkey construction agreement and its milestone schedule: the parties precede their roles, a
+ * table lists the shares, and there are amounts of liquidated damages.
  */
 export const EN_EPC_MILESTONES = {
   text: `ENGINEERING, PROCUREMENT AND CONSTRUCTION AGREEMENT

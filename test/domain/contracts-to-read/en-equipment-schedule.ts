@@ -1,6 +1,6 @@
 /**
- * A schedule to an American master lease: the master's own day comes first, the lessor's cost is no total, and a table
- * of casualty values is no plan.
+ * A schedule to an American master lease: the date of the master lease comes first, the lessor's cost is not a total,
+ * and the table of casualty values is not a payment plan.
  */
 export const EN_EQUIPMENT_SCHEDULE = {
   text: `                                EQUIPMENT SCHEDULE

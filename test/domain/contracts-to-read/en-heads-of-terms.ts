@@ -1,6 +1,6 @@
 /**
- * Heads of terms for a lease of business premises in England, after the checklist of the surveyors' code: a heading and
- * what was agreed, cell by cell; days, sums and firms of all sorts of other things.
+ * Heads of terms for a lease of business premises in England, after the surveyors' checklist: each row has a heading
+ * and the agreed term, with unrelated dates, amounts and firms between them.
  */
 export const EN_HEADS_OF_TERMS = {
   text: `HEADS OF TERMS

@@ -1,6 +1,6 @@
 /**
- * The confirmation of an order as machine builders on the continent print it: the seller is the letterhead, the buyer
- * an address, the plan a sentence of shares.
+ * An order confirmation of a continental machine builder: the seller appears in the letterhead, the buyer as an
+ * address, and the payment plan as a sentence of shares.
  */
 export const EN_ORDER_CONFIRMATION = {
   text: `Kessler Fördersysteme GmbH

@@ -1,4 +1,4 @@
-/** The hire of machines in Britain: an owner and a hirer, a charge by the week, values for the insurance. */
+/** A British plant hire: an owner and a hirer, a weekly charge, and insured values. */
 export const EN_PLANT_HIRE = {
   text: `PLANT HIRE AGREEMENT
 

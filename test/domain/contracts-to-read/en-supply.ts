@@ -1,6 +1,6 @@
 /**
- * A supply agreement with parties in blocks under their headings, staged payments as shares, and a total that does not
- * add up.
+ * A supply contract extracted from the pages of a file: numbered parties in the recital, many unrelated amounts, and
+ * payment stages named by their conditions.
  */
 export const EN_SUPPLY = {
   text: `SUPPLY AGREEMENT

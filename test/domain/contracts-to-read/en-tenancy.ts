@@ -1,4 +1,4 @@
-/** A tenancy in Singapore: one sentence says what is let, for how long and for how much. */
+/** A tenancy in Singapore: one sentence states the premises, the term and the rent. */
 export const EN_TENANCY = {
   text: `TENANCY AGREEMENT
 

@@ -1,10 +1,10 @@
 /**
- * Documents of a business that are neither a sale nor a lease, full of days, sums and things. Between whom they are and
- * which contract they name may be read; whatever else is read of them is made up.
+ * Business documents that are neither a sale nor a lease, full of dates, amounts and goods. The parties and the
+ * referenced contract may be extracted; any other value is invented.
  */
 export interface NoContract {
   readonly text: string;
-  /** What may be read of it. */
+  /** The fields that may be extracted. */
   readonly said: Readonly<Record<string, string | number>>;
 }
 

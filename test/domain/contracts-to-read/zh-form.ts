@@ -1,4 +1,4 @@
-/** A form of two columns parted by tabs. */
+/** A form of two columns separated by tabs. */
 export const ZH_FORM = {
   text: `设备租赁合同书
 合同编号	ZL-26-115

@@ -1,6 +1,6 @@
 /**
- * A purchase after the finance ministry's model contract for government procurement: boxes to tick, numbers of projects
- * and plans beside the contract's own, shares without a word for the stage.
+ * A purchase after the finance ministry's model contract for government procurement: checkboxes, project and plan
+ * numbers beside the contract number, and shares without a stage name.
  */
 export const ZH_GOVERNMENT_PURCHASE = {
   text: `政府采购货物买卖合同

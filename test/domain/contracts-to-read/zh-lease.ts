@@ -1,6 +1,6 @@
 /**
- * A lease of a crane between two companies, after the usual Chinese form: labels, a table of the thing, a schedule of
- * rent, a signature block.
+ * A lease of a crane between two companies in the usual Chinese form: labels, a table of the equipment, a rent
+ * schedule, and a signature block.
  */
 export const ZH_LEASE = {
   text: `设备租赁合同

@@ -1,6 +1,6 @@
 /**
- * A lease of an office after the form of a southern city: everything in running clauses, a price per square metre,
- * weeks free of rent, a rent that rises.
+ * An office lease after the model form of a southern city: running clauses only, a price per square metre, rent-free
+ * weeks, and a rising rent.
  */
 export const ZH_OFFICE_LEASE = {
   text: `房屋租赁合同书

@@ -1,6 +1,6 @@
 /**
- * A purchase in which the buyer is party A: running text names the parties, amounts are in units of ten thousand, the
- * form is in spread characters.
+ * A purchase in which the buyer is party A: running text names the parties, amounts are in units of ten thousand, and
+ * the labels are letter-spaced.
  */
 export const ZH_PURCHASE = {
   text: `设 备 采 购 合 同

@@ -1,6 +1,6 @@
 /**
- * A sale after the form for industrial goods: seller and buyer, a table that adds up, staged payments in shares of the
- * total.
+ * A sale after the form for industrial goods: seller and buyer, a table whose rows sum to the total, and staged
+ * payments as shares of the total.
  */
 export const ZH_SALE = {
   text: `工业品买卖合同

@@ -1,6 +1,6 @@
 /**
- * A purchase for works: amounts in units of ten thousand in the table, and the whole plan in the line that says how to
- * pay.
+ * A purchase for works: the table has amounts in units of ten thousand, and the line for the payment method contains
+ * the whole plan.
  */
 export const ZH_WORKS_PURCHASE = {
   text: `泵站改造工程水泵机组采购合同
