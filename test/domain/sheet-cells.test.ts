@@ -149,7 +149,7 @@ describe('a header', () => {
         ]);
   });
 
-  it("treats the column \"Owner\" as the owner's name if no other column gives it", () => {
+  it('treats the column "Owner" as the owner\'s name if no other column gives it', () => {
     expect([
       names(['Owner']),
       names(['负责人']),
