@@ -12,9 +12,9 @@ const IDS = { subjectId: HARBOUR.id, ownerId: MING.id };
 const refusedAt = (stage: string) => ({ code: 'WORKFLOW_CONTROL_REQUIRED', details: { control: 'approve', stage } });
 const withControl = ({ as }: TestPlane, control: Control) => as({ controls: controlsOf(control) });
 
-describe('who may move a contract', () => {
+describe('the roles allowed to move a contract', () => {
   forEachPlane((_name, makePlane) => {
-    it('is said by those who approve at its stage, and never by the role that it shuts out', async () => {
+    it('are set by approvers at its stage, and never by a role that they exclude', async () => {
       const test = makePlane();
       const { id } = await contractAt(test, 'review', { workflowAllowedRoles: ['legal'] });
       const sales = test.as({
@@ -60,7 +60,7 @@ describe('who may move a contract', () => {
       }
     });
 
-    it('goes by the control at the very stage, its own before that of its category', async () => {
+    it('are governed by the control on the stage itself, then by that on its category', async () => {
       const test = makePlane();
       const { id } = await contractAt(test, 'review');
       const change = (controls: TestPlane['call']['controls']) =>
@@ -69,7 +69,7 @@ describe('who may move a contract', () => {
       expect((await change({ review: 'approve' })).workflowAllowedRoles).to.deep.equal(['legal']);
     });
 
-    it('may be sent back unchanged by every caller, in any order, without a change', async () => {
+    it('may be resent unchanged by every caller, in any order, without a change', async () => {
       const test = makePlane();
       const { id } = await contractAt(test, 'signed', { workflowAllowedRoles: ['legal', 'sales'] });
       for (const workflowAllowedRoles of [
@@ -84,7 +84,7 @@ describe('who may move a contract', () => {
       }
     });
 
-    it('is a core field: a locked contract keeps it, whoever the caller', async () => {
+    it('are a core field that no caller can change on a locked contract', async () => {
       const test = makePlane();
       const { id } = await contractAt(test, 'signed', { workflowAllowedRoles: ['legal'] });
       for (const control of ['none', 'admin'] as const) {
@@ -104,7 +104,7 @@ describe('who may move a contract', () => {
       ).to.deep.equal([]);
     });
 
-    it('is said on entry by those who approve at the stage where the contract begins', async () => {
+    it('are set at creation by approvers at the initial stage', async () => {
       const test = makePlane();
       const enter = (controls: TestPlane['call']['controls'], changes: object) =>
         test.as({ controls }).createContract(aContract(changes));
@@ -127,7 +127,7 @@ describe('who may move a contract', () => {
       ).to.deep.equal(['legal']);
     });
 
-    it('is said by an import under the same rule, which names the field of the row', async () => {
+    it('are set in an import under the same rule, which names the field of the row', async () => {
       const test = makePlane();
       const editor = withControl(test, 'edit');
       const rows = ofRows([
@@ -148,7 +148,7 @@ describe('who may move a contract', () => {
       ).to.deep.include([]);
     });
 
-    it('is said by the review of an extraction under the same rule, on a contract and on a new one', async () => {
+    it('are set in the review of an extraction under the same rule, on existing and new contracts', async () => {
       const test = makePlane();
       const { id } = await contractAt(test, 'review');
       const editor = withControl(test, 'edit');

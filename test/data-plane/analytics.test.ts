@@ -20,7 +20,7 @@ const ALL = { subjectId: null, displayCurrency: 'CNY' };
 
 describe('analytics', () => {
   forEachPlane((name, makePlane) => {
-    it('of a tenant without contracts are zero, and ratios are null', async () => {
+    it('are zero for a tenant without contracts, and ratios are null', async () => {
       const { plane } = makePlane();
       const summary = await plane.getAnalyticsSummary(ALL);
       expect(summary).to.include({
@@ -58,7 +58,7 @@ describe('analytics', () => {
       ]);
     });
 
-    it('a line is of one age, and a day more makes it older', async () => {
+    it('assign a line to one age group, and to the next one a day later', async () => {
       const { plane } = makePlane();
       const ages = [
         '2026-03-16',
@@ -91,9 +91,9 @@ describe('analytics', () => {
       });
     });
 
-    it('ratios are as they are written down', async () => {
+    it('compute ratios as specified', async () => {
       const { plane } = makePlane();
-      // Due in time and late, half of one paid; one not yet due.
+      // Due and paid on time, paid late, half paid; and one not yet due.
       await plane.createContract(
         aContract({
           payments: [
@@ -133,13 +133,13 @@ describe('analytics', () => {
       expect(summary).to.include({
         outstandingAmount: 500,
         collectionRate: 0.8462, // 550 of 650
-        dso: 75, // 500 ÷ 600 × 90: nothing is invoiced, so what was due counts; of the 500, what falls due later counts too
-        cei: 83.3333, // 500 came, 100 is overdue
+        dso: 75, // 500 ÷ 600 × 90: nothing is invoiced, so due amounts count, including those that fall due later
+        cei: 83.3333, // 500 received, 100 overdue
         avgDaysLate: 5.5556, // (20 × 100 + 10 × 50) ÷ 450
       });
     });
 
-    it('what was invoiced is billed, less red letters, and only where that is nothing what was due', async () => {
+    it('count invoiced amounts less red letters as billed, or due amounts if nothing is invoiced', async () => {
       const { plane } = makePlane();
       const { id, payments } = await plane.createContract(
         aContract({ payments: [aLine({ dueDate: '2026-03-01', amount: 900 })] }),
@@ -174,7 +174,7 @@ describe('analytics', () => {
       ]);
     });
 
-    it('a correction is in the month in which it is made, and the month before keeps what it had', async () => {
+    it('record a correction in the month in which it is made, and leave the previous month unchanged', async () => {
       const { plane } = makePlane();
       const { payments } = await plane.createContract(
         aContract({
@@ -203,7 +203,7 @@ describe('analytics', () => {
       ]);
     });
 
-    it('amounts at the top are of the currency that is asked for, and the others are named', async () => {
+    it('give top-level amounts in the requested currency, and list the others', async () => {
       const { plane } = makePlane();
       await plane.createContract(
         aContract({
@@ -254,7 +254,7 @@ describe('analytics', () => {
       ]);
     });
 
-    it('of many owners the hundred largest are named, and the others come together', async function () {
+    it('list the hundred largest of many owners, and sum the others', async function () {
       this.timeout(30_000);
       const { plane, as } = makePlane();
       await Promise.all(Array.from({ length: 103 }, (_, n) => plane.createContract(aContract({ totalAmount: n + 1 }))));
@@ -272,7 +272,7 @@ describe('analytics', () => {
       expect((await as({ language: 'zh-CN' }).getAnalyticsDistribution(ALL)).byOwner[100]?.label).to.equal('其他');
     });
 
-    it('only what the caller may see counts, and a subject company outside of that is not there', async () => {
+    it('count only what the caller may see, and reject a subject company outside of that', async () => {
       const [seen, hidden, owner] = [newId(), newId(), newId()];
       const { plane, as } = makePlane();
       await plane.createContract(aContract({ subjectId: seen, totalAmount: 1, payments: [aLine({ amount: 1 })] }));
@@ -309,7 +309,7 @@ describe('analytics', () => {
       }
     });
 
-    it('equal the sums of the lists, in any time zone on any day, for any caller', async function () {
+    it('equal the sums of the lists, in any time zone, on any day, for any caller', async function () {
       this.timeout(120_000);
       await fc.assert(
         fc.asyncProperty(
@@ -348,7 +348,7 @@ describe('analytics', () => {
 });
 
 const question = fc.record({
-  // `Etc/GMT+12` is twelve hours behind, `Etc/GMT-14` fourteen ahead.
+  // `Etc/GMT+12` is twelve hours behind UTC, `Etc/GMT-14` fourteen ahead.
   timeZone: fc
     .integer({ min: -14, max: 12 })
     .map((west) => (west === 0 ? 'Etc/GMT' : `Etc/GMT${west > 0 ? '+' : ''}${west}`)),

@@ -3,7 +3,7 @@ import { aField } from '../support/fields.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
-/** By record, in the order of the alphabet. */
+/** By record, in alphabetical order. */
 const HELD: Readonly<Record<string, readonly string[]>> = {
   contract: [
     'allowedRoles',
@@ -153,10 +153,10 @@ async function told({ database, call }: TestPlane): Promise<Record<string, strin
   return found;
 }
 
-describe('what the trail of contract data holds', () => {
+describe('the audit trail of contract data', () => {
   forEachPlane(
     (_name, makePlane) => {
-      it('is each record with the fields that it always had', async () => {
+      it('stores the established fields of each record', async () => {
         const test = makePlane({ controls: { draft: 'admin', review: 'admin' } });
         await liveThrough(test);
         expect(await told(test)).to.deep.equal(HELD);
@@ -166,9 +166,9 @@ describe('what the trail of contract data holds', () => {
   );
 });
 
-describe('what the list of the audit shows of contract data', () => {
+describe('the list of audit events of contract data', () => {
   forEachPlane((_name, makePlane) => {
-    it('is in the names and units of the API, whatever was done', async () => {
+    it('uses the names and units of the API, for every action', async () => {
       const test = makePlane({ controls: { draft: 'admin', review: 'admin' } });
       await liveThrough(test);
       const { items, total } = await test.plane.listAudit({ pageSize: 200 });
@@ -198,7 +198,7 @@ describe('what the list of the audit shows of contract data', () => {
         .and.not.to.have.property('currencyCode');
     });
 
-    it('is, of custom values, those that changed', async () => {
+    it('includes the custom values that changed', async () => {
       const test = makePlane();
       const [a, b, d] = [await aField(test), await aField(test), await aField(test)];
       const { id } = await test.plane.createContract(
@@ -215,7 +215,7 @@ describe('what the list of the audit shows of contract data', () => {
       expect(change).to.deep.include({ before: { [b.id]: 'goes', [d.id]: 'moves' }, after: { [d.id]: 'moved' } });
     });
 
-    it('is in the currency at that time, and where the event does not have it, in that of the record', async () => {
+    it('uses the currency of the event, or of the record if the event has none', async () => {
       const test = makePlane();
       const {
         id,
@@ -231,7 +231,7 @@ describe('what the list of the audit shows of contract data', () => {
       expect(
         now.find(({ recordKind, field }) => recordKind === 'payment_line' && field === 'receivedAmount'),
       ).to.include({ before: 0, after: 70, currencyCode: 'JPY' });
-      // The format of events before they had a currency.
+      // The format of events before they included a currency.
       await test.database.write(test.call, async (tx) => {
         for (const row of await tx.all('SELECT id, changes FROM audit_log WHERE tenant_id = ?', [test.call.tenantId])) {
           const changes = (JSON.parse(String(row['changes'])) as { currency?: unknown }[]).map(

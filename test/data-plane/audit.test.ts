@@ -14,7 +14,7 @@ const rows = ({ database, call }: TestPlane, sql: string) => database.read(call,
 const chained = (test: TestPlane) =>
   rows(test, 'SELECT id, position, hash FROM audit_log WHERE tenant_id = ? AND position IS NOT NULL ORDER BY position');
 
-/** Checks the whole chain, stretch by stretch. */
+/** Checks the whole chain in steps. */
 async function check(test: TestPlane): Promise<AuditCheck> {
   let stretch = await test.plane.checkAudit({ from: null });
   const faults = [...stretch.faults];
@@ -25,7 +25,7 @@ async function check(test: TestPlane): Promise<AuditCheck> {
   return { ...stretch, faults };
 }
 
-/** A tenant with so many chained events. */
+/** Creates a tenant with this number of chained events. */
 async function withEvents(makePlane: () => TestPlane, n: number): Promise<TestPlane> {
   const test = makePlane();
   for (let i = 0; i < n; i++) await test.plane.createContract(aContract());
@@ -35,10 +35,10 @@ async function withEvents(makePlane: () => TestPlane, n: number): Promise<TestPl
 
 describe('the audit chain of contract data', () => {
   forEachPlane((name, makePlane) => {
-    it('takes up what waits, in order, each event hashed over the one before it', async () => {
+    it('appends pending events in order, each hashed with the one before it', async () => {
       const test = await withEvents(makePlane, 3);
       const events = await chained(test);
-      // The first contract brought the tenant's lifecycle with it.
+      // The first contract also creates the tenant's lifecycle.
       expect(events.map(({ position }) => position)).to.deep.equal([1, 2, 3, 4]);
       expect(new Set(events.map(({ hash }) => hash)).size).to.equal(4);
       expect(await check(test))
@@ -46,7 +46,7 @@ describe('the audit chain of contract data', () => {
         .and.to.deep.include({ faults: [] });
     });
 
-    it('is computed as it is written down, so that others can do it again', async () => {
+    it('can be computed by others from its documented format', async () => {
       const test = await withEvents(makePlane, 1);
       const { rows: exported } = await test.plane.exportAudit({ afterId: '00000000-0000-0000-0000-000000000000' });
       let hash = sha256Hex(`duebook audit chain v1 ${test.call.tenantId}`);
@@ -90,7 +90,7 @@ describe('the audit chain of contract data', () => {
       }
     });
 
-    it('goes on where it ended, and leaves what is done alone', async () => {
+    it('continues where it ended, and leaves chained events unchanged', async () => {
       const test = await withEvents(makePlane, 1);
       const before = await chained(test);
       expect(await test.plane.chainAudit({})).to.deep.equal({ chained: 0, more: false });
@@ -101,7 +101,7 @@ describe('the audit chain of contract data', () => {
       expect((await check(test)).faults).to.deep.equal([]);
     });
 
-    it('takes a long tail in batches', async () => {
+    it('processes a long tail in batches', async () => {
       const test = makePlane();
       await test.database.write(test.call, async (tx) => {
         for (let i = 0; i < 450; i++)
@@ -120,7 +120,7 @@ describe('the audit chain of contract data', () => {
       expect(await check(test)).to.deep.include({ position: 450, faults: [], done: true });
     });
 
-    it('is no change of contract data: it is not audited, and nothing that is cached goes stale', async () => {
+    it('is not a change of contract data: it is not audited, and invalidates no cache', async () => {
       const test = makePlane();
       await test.plane.createContract(aContract());
       const versions = () => rows(test, 'SELECT sum(version) AS version FROM data_versions WHERE tenant_id = ?');
@@ -136,7 +136,7 @@ describe('the audit chain of contract data', () => {
     });
 
     if (name !== 'remote') {
-      it('stays one chain when several chain at once while others write', async () => {
+      it('stays one chain under concurrent chaining and writes', async () => {
         const test = makePlane();
         await test.plane.createContract(aContract());
         await Promise.all([
@@ -150,7 +150,7 @@ describe('the audit chain of contract data', () => {
         expect(await check(test)).to.deep.include({ faults: [], waiting: 0 });
       });
 
-      it("of one tenant knows nothing of another's", async () => {
+      it('is independent of those of other tenants', async () => {
         const [ours, theirs] = [await withEvents(makePlane, 2), await withEvents(makePlane, 1)];
         expect((await check(ours)).position).to.equal(3);
         expect((await check(theirs)).position).to.equal(2);
@@ -160,7 +160,7 @@ describe('the audit chain of contract data', () => {
   });
 });
 
-describe('an audit that was tampered with', () => {
+describe('the verification of a chain that was tampered with', () => {
   forEachPlane(
     (_name, makePlane) => {
       const eventAt = async (test: TestPlane, position: number) =>
@@ -175,7 +175,7 @@ describe('an audit that was tampered with', () => {
         ['the fields', "changes = '[]'"],
         ['the record', `record_id = '${newId()}'`],
       ]) {
-        it(`names the event that says another thing than it did: ${field}`, async () => {
+        it(`names the event whose field was changed: ${field}`, async () => {
           const test = await withEvents(makePlane, 3);
           const id = await eventAt(test, 3);
           await write(test, `UPDATE audit_log SET ${sql} WHERE tenant_id = ? AND id = ?`, [test.call.tenantId, id]);
@@ -183,14 +183,14 @@ describe('an audit that was tampered with', () => {
         });
       }
 
-      it('names the gap that a removed event leaves', async () => {
+      it('names the gap left by a deleted event', async () => {
         const test = await withEvents(makePlane, 4);
         const [id, next] = [await eventAt(test, 2), await eventAt(test, 3)];
         await write(test, 'DELETE FROM audit_log WHERE tenant_id = ? AND id = ?', [test.call.tenantId, id]);
         expect(await found(test)).to.deep.equal([{ kind: 'removed', position: 2, eventId: next, count: 1 }]);
       });
 
-      it('names the event whose place was taken by the next', async () => {
+      it('names the event whose position was taken by the next', async () => {
         const test = await withEvents(makePlane, 3);
         const [id, next] = [await eventAt(test, 2), await eventAt(test, 3)];
         await write(test, 'DELETE FROM audit_log WHERE tenant_id = ? AND id = ?', [test.call.tenantId, id]);
@@ -202,13 +202,13 @@ describe('an audit that was tampered with', () => {
         expect(faults[0]).to.deep.equal({ kind: 'changed', position: 2, eventId: next, count: 1 });
       });
 
-      it('shows a tail that was cut off', async () => {
+      it('detects a truncated tail', async () => {
         const test = await withEvents(makePlane, 3);
         await write(test, 'DELETE FROM audit_log WHERE tenant_id = ? AND position > 2', [test.call.tenantId]);
         expect(await found(test)).to.deep.equal([{ kind: 'cut', position: 3, eventId: null, count: 2 }]);
       });
 
-      it('shows a tail that was cut off with the head moved back to hide it', async () => {
+      it('detects a truncated tail whose head was moved back', async () => {
         const test = await withEvents(makePlane, 3);
         await write(test, 'DELETE FROM audit_log WHERE tenant_id = ? AND position > 2', [test.call.tenantId]);
         const last = (await chained(test)).at(-1);
@@ -217,13 +217,13 @@ describe('an audit that was tampered with', () => {
           test.call.tenantId,
         ]);
         expect((await found(test)).map(({ kind }) => kind)).to.deep.equal(['head_altered']);
-        // To go on chaining does not hide it.
+        // Further chaining does not hide it.
         await test.plane.createContract(aContract());
         await test.plane.chainAudit({});
         expect((await found(test)).map(({ kind }) => kind)).to.deep.equal(['head_altered']);
       });
 
-      it('shows a chain that was computed anew from a changed event on', async () => {
+      it('detects a chain that was recomputed from a changed event', async () => {
         const test = await withEvents(makePlane, 2);
         await write(test, "UPDATE audit_log SET actor_name = 'Somebody Else' WHERE tenant_id = ? AND position = 2", [
           test.call.tenantId,
@@ -242,7 +242,7 @@ describe('an audit that was tampered with', () => {
         expect((await found(test)).map(({ kind }) => kind)).to.deep.equal(['head_altered']);
       });
 
-      it("detects a removed head, and one replaced by another tenant's", async () => {
+      it("detects a deleted head, and one replaced by another tenant's", async () => {
         const [test, other] = [await withEvents(makePlane, 1), await withEvents(makePlane, 1)];
         const seal = (await rows(other, 'SELECT seal FROM audit_heads WHERE tenant_id = ?'))[0]?.['seal'] ?? null;
         await write(test, 'UPDATE audit_heads SET seal = ? WHERE tenant_id = ?', [seal, test.call.tenantId]);
@@ -251,7 +251,7 @@ describe('an audit that was tampered with', () => {
         expect((await found(test)).map(({ kind }) => kind)).to.deep.equal(['head_altered']);
       });
 
-      it('is not what a chain is whose key is missing for a while: it waits', async () => {
+      it('does not report a chain whose key is temporarily missing, but waits', async () => {
         const test = await withEvents(makePlane, 1);
         const stranger = createLocalDataPlane({
           operations: OPERATIONS,
@@ -267,7 +267,7 @@ describe('an audit that was tampered with', () => {
         expect(await found(test)).to.deep.equal([]);
       });
 
-      it('shows an event that was put back among those that wait', async () => {
+      it('detects an event that was moved back to the pending ones', async () => {
         const test = await withEvents(makePlane, 3);
         const [id, next] = [await eventAt(test, 2), await eventAt(test, 3)];
         await write(
@@ -285,7 +285,7 @@ describe('an audit that was tampered with', () => {
 
 describe('the list of audit events of contract data', () => {
   forEachPlane((_name, makePlane) => {
-    it('says who changed which field of which record, newest first', async () => {
+    it('reports who changed which field of which record, newest first', async () => {
       const test = makePlane();
       const contract = await test.plane.createContract(aContract({ payments: [aLine()] }));
       await test.plane.updateContract({ contractId: contract.id, changes: { projectName: 'Renamed' } });
@@ -313,7 +313,7 @@ describe('the list of audit events of contract data', () => {
       expect(found.items[1]?.changes.map(({ recordKind }) => recordKind)).to.include('payment_line');
     });
 
-    it('is narrowed by actor, action and time, and paged', async () => {
+    it('is filtered by actor, action and time, and paginated', async () => {
       const test = makePlane();
       const first = await test.plane.createContract(aContract());
       const somebody = newId();
@@ -330,7 +330,7 @@ describe('the list of audit events of contract data', () => {
       expect((await test.plane.listAudit({ page: 3, pageSize: 2 })).items).to.deep.equal([]);
     });
 
-    it('shows at most 200 fields of an event, and how many there are', async () => {
+    it('includes at most 200 fields of an event, and their total number', async () => {
       const test = makePlane();
       const { id } = await test.plane.createContract(
         aContract({ payments: Array.from({ length: 40 }, () => aLine()) }),
@@ -340,7 +340,7 @@ describe('the list of audit events of contract data', () => {
       expect(event?.changeCount).to.be.greaterThan(200);
     });
 
-    it("shows only contracts in scope, and of what is neither a contract nor everybody's nothing", async () => {
+    it('includes only contracts in scope, and other records only if every member may see them', async () => {
       const test = makePlane();
       const [mine, other] = [newId(), newId()];
       const visible = await test.plane.createContract(aContract({ subjectId: mine }));

@@ -12,17 +12,17 @@ const paid = (bankSerialNo: string, changes: Partial<PaymentLineInput> = {}): Pa
   aLine({ receivedAmount: 5, bankSerialNo, ...changes });
 const IDS = { subjectId: HARBOUR.id, ownerId: MING.id };
 
-/** The warning for a transfer that other lines name. */
+/** The warning for a transfer that other lines refer to. */
 const reused = (warnings: readonly Warning[] | undefined) =>
   (warnings ?? []).filter(({ code }) => code === 'BANK_SERIAL_REUSED').map(({ paymentIds }) => paymentIds);
 
 interface Given extends TestPlane {
-  /** A contract of which nothing is paid, and its line. */
+  /** An unpaid contract, and its line. */
   readonly contractId: string;
   readonly paymentId: string;
 }
 
-/** Every operation that can set the transfer `T-1` on a line, with the warnings of its answer. */
+/** Every operation that can set the transfer `T-1` on a line, with the warnings that it returns. */
 const WAYS: Readonly<Record<string, (given: Given) => Promise<readonly Warning[] | undefined>>> = {
   'a new contract': async ({ plane }) => (await plane.createContract(aContract({ payments: [paid('T-1')] }))).warnings,
   'a plan that a change of the contract brings': async ({ plane, contractId }) =>
@@ -74,8 +74,8 @@ const sheetRow = (bankSerialNo: string) =>
   });
 const reported = ({ rows }: ImportReport) => rows.map(({ row, warnings }) => [row, ...reused(warnings)]);
 
-describe('a bank transfer that other lines name', () => {
-  it('can be named to these operations, all of which are tried here; sheets and reviews bring it in another form', () => {
+describe('a bank transfer that other lines refer to', () => {
+  it('can be set by exactly these operations; sheets and reviews encode it differently', () => {
     const naming = Object.entries(OPERATIONS as OperationList).filter(([, { input }]) =>
       JSON.stringify(input).includes('"bankSerialNo"'),
     );
@@ -101,7 +101,7 @@ describe('a bank transfer that other lines name', () => {
     };
 
     for (const [way, come] of Object.entries(WAYS)) {
-      it(`is reported by ${way}, with the lines; and not where it is the first`, async () => {
+      it(`is reported by ${way}, with the lines, unless it is the first`, async () => {
         expect(reused(await come(await given()))).to.deep.equal([]);
         const test = await given();
         const {
@@ -111,7 +111,7 @@ describe('a bank transfer that other lines name', () => {
       });
     }
 
-    it('is reported by a contract that is restored from the trash, if other lines name it meanwhile', async () => {
+    it('is reported for a contract that is restored from the trash, if other lines refer to it by then', async () => {
       const { plane } = makePlane();
       const gone = await plane.createContract(
         aContract({ payments: [paid('T-1', { period: 'A' }), paid('T-1', { period: 'B' })] }),
@@ -130,7 +130,7 @@ describe('a bank transfer that other lines name', () => {
       expect(reused((await plane.restoreContract({ contractId: gone.id })).warnings)).to.deep.equal([[other?.id]]);
     });
 
-    it('is reported by every row of an import that names it, and in a preview without lines that do not exist', async () => {
+    it('is reported for every import row that refers to it, and by a preview without lines that do not exist', async () => {
       const { plane } = makePlane();
       const sheet = aSheet([sheetRow('T-1'), sheetRow('T-2'), sheetRow('T-1'), sheetRow('T-3')]);
       const {
@@ -148,7 +148,7 @@ describe('a bank transfer that other lines name', () => {
       expect(reported(report)).to.deep.equal([[2, [await lineOf(2)]], [3], [4, [await lineOf(0)]], [5, [there?.id]]]);
     });
 
-    it('is reported by the row of its line, where a contract has several', async () => {
+    it('is reported for the row of its line if a contract has several', async () => {
       const { plane } = makePlane();
       await plane.createContract(aContract({ payments: [paid('T-1')] }));
       const first = sheetRow('T-9');
@@ -162,7 +162,7 @@ describe('a bank transfer that other lines name', () => {
       ]);
     });
 
-    it('is not reported where the caller may not see the other lines', async () => {
+    it('is not reported if the caller may not see the other lines', async () => {
       const test = makePlane();
       await test.plane.createContract(aContract({ payments: [paid('T-1')] }));
       const mine = aContract({ payments: [paid('T-1')] });

@@ -32,7 +32,7 @@ async function aLifecycle(t: TestPlane) {
 
 describe('a notification channel that is being removed', () => {
   forEachPlane((_name, makePlane) => {
-    it('is not closed while transitions notify it, also disabled ones and copies, each named once', async () => {
+    it('is not closed while transitions notify it, including disabled ones and copies, each listed once', async () => {
       const t = makePlane();
       const channelId = newId();
       const { templateId, tell, change } = await aLifecycle(t);
@@ -46,7 +46,7 @@ describe('a notification channel that is being removed', () => {
       expect(copy.transitions.some(({ effects }) => effects.notifyChannelId === channelId)).to.equal(true);
     });
 
-    it('cannot be set on a new or changed transition while it is closed; other channels can', async () => {
+    it('cannot be set on a new or changed transition while it is closed, but other channels can', async () => {
       const t = makePlane();
       const [channelId, other] = [newId(), newId()];
       const { tell, change } = await aLifecycle(t);
@@ -62,7 +62,7 @@ describe('a notification channel that is being removed', () => {
       ).to.equal(channelId);
     });
 
-    it('is open again when its removal is cancelled, and after ten minutes without an outcome', async () => {
+    it('is reopened when its removal is cancelled, or after ten minutes without an outcome', async () => {
       const t = makePlane();
       const [channelId, first, second] = [newId(), newId(), newId()];
       const { tell } = await aLifecycle(t);
@@ -78,7 +78,7 @@ describe('a notification channel that is being removed', () => {
       await tell(other, 'start');
     });
 
-    it('with an invalid id is notified by no transition', async () => {
+    it('is used by no transition if its id is invalid', async () => {
       expect(await close(makePlane(), 'nothing')).to.deep.equal({ transitionCodes: [] });
     });
   });

@@ -7,7 +7,7 @@ import { draft, issue, standard } from '../support/lifecycle-config.js';
 
 describe('the contract configuration', () => {
   forEachPlane((_name, makePlane) => {
-    it('is there before anybody has written anything, and the same afterwards', async () => {
+    it('is readable before the first write, and the same afterwards', async () => {
       const test = makePlane();
       const before = await test.plane.getContractCatalog({});
       expect(
@@ -49,7 +49,7 @@ describe('the contract configuration', () => {
       expect(await test.plane.getContractCatalog({})).to.deep.equal(before);
     });
 
-    it('is written by a first change of it, too', async () => {
+    it('is stored by its first change, too', async () => {
       const test = makePlane();
       const before = await standard(test);
       const changed = await test.plane.updateLifecycleStage({
@@ -60,7 +60,7 @@ describe('the contract configuration', () => {
       expect((await standard(test)).stages.map(({ id }) => id)).to.deep.equal(before.stages.map(({ id }) => id));
     });
 
-    it("is each tenant's own", async () => {
+    it('is separate for each tenant', async () => {
       const [ours, theirs] = [makePlane(), makePlane()];
       await theirs.plane.createContract(aContract());
       const template = await standard(theirs);
@@ -90,7 +90,7 @@ describe('the contract configuration', () => {
       ).to.include({ code: 'REFERENCE_INVALID' });
     });
 
-    it('types: defaults, order, codes once, and what they give to contracts', async () => {
+    it('provides types with defaults, an order, unique codes, and values for new contracts', async () => {
       const test = makePlane();
       const { plane } = test;
       const flow = await aTemplate(test, { stages: [draft('start')] });
@@ -148,7 +148,7 @@ describe('the contract configuration', () => {
       });
     });
 
-    it('types: a bad field is named before a code that is taken, and that before a template that is not there', async () => {
+    it('reports an invalid field of a type before a duplicate code, and that before a missing template', async () => {
       const { plane } = makePlane();
       const { id } = await plane.createContractType({ code: 'service', name: 'Service' });
       await plane.createContract(aContract({ typeCode: 'service' }));
@@ -177,7 +177,7 @@ describe('the contract configuration', () => {
       expect(await codeOf(plane.updateContractType({ typeId: id, changes: unknown }))).to.equal('REFERENCE_INVALID');
     });
 
-    it('a disabled type takes no new contract; those that have it go on', async () => {
+    it('refuses new contracts of a disabled type, but not changes of existing ones', async () => {
       const { plane } = makePlane();
       const type = await plane.createContractType({ code: 'service', name: 'Service' });
       const contract = await plane.createContract(aContract({ typeCode: 'service' }));
@@ -204,7 +204,7 @@ describe('the contract configuration', () => {
       });
     });
 
-    it('null brings the defaults of a type back', async () => {
+    it('restores the defaults of a type with null', async () => {
       const { plane } = makePlane();
       const { id } = await plane.createContractType({
         code: 'lease_back',
@@ -223,7 +223,7 @@ describe('the contract configuration', () => {
       ).to.deep.include({ category: 'sale', description: null, enabled: true, fieldSchema: {}, defaultRules: {} });
     });
 
-    it("reminders begin at a stage of the type's own template", async () => {
+    it("accepts only a stage of the type's own template as the start of reminders", async () => {
       const test = makePlane();
       const { plane } = test;
       const flow = await aTemplate(test, { stages: [draft('start'), draft('running')] });
@@ -260,7 +260,7 @@ describe('the contract configuration', () => {
 
   forEachPlane(
     (_name, makePlane) => {
-      it('has bounds', async () => {
+      it('has limits', async () => {
         const test = makePlane();
         const { plane } = test;
         const numbered = (n: number, from = 0) => Array.from({ length: n }, (_, i) => `c_${from + i}`);

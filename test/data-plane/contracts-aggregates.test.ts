@@ -22,10 +22,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/**
- * Does one step, on the line that is at that place by now. A refusal by rule is a fine outcome too: then nothing may
- * have changed.
- */
+/** Performs one step on the line at that position. A refusal is a valid outcome, and must change nothing. */
 async function take({ plane }: TestPlane, contractId: string, action: Step): Promise<void> {
   const { payments } = await plane.getContract({ contractId });
   const paymentId = 'at' in action ? payments[action.at % Math.max(1, payments.length)]?.id : undefined;
@@ -47,7 +44,7 @@ async function take({ plane }: TestPlane, contractId: string, action: Step): Pro
   }
 }
 
-/** What the contract's row must keep, worked out from its lines as they are answered. */
+/** The totals of the contract, computed from its lines as the API returns them. */
 function rebuilt({ currencyCode: currency, payments, totalAmount }: ContractDetail) {
   const own = payments.filter((payment) => payment.currencyCode === currency);
   const sum = (of: (payment: ContractDetail['payments'][number]) => number) =>
@@ -67,9 +64,9 @@ function rebuilt({ currencyCode: currency, payments, totalAmount }: ContractDeta
   };
 }
 
-describe('what a contract keeps of its lines', () => {
+describe('the totals stored on a contract', () => {
   forEachPlane((name, makePlane) => {
-    it('equals the sum of its lines, after any sequence of changes', async function () {
+    it('equal the sum of its lines, after any sequence of changes', async function () {
       this.timeout(120_000);
       await fc.assert(
         fc.asyncProperty(fc.array(line, { maxLength: 3 }), fc.array(step, { maxLength: 12 }), async (lines, steps) => {
@@ -95,7 +92,7 @@ describe('what a contract keeps of its lines', () => {
       );
     });
 
-    it('stays true when many change lines of one contract at once', async () => {
+    it('remain correct under concurrent changes of its lines', async () => {
       const t = makePlane();
       const { id, payments } = await t.plane.createContract(
         aContract({ payments: Array.from({ length: 5 }, () => aLine({ amount: 100 })) }),

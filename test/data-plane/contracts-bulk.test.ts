@@ -4,7 +4,7 @@ import { badFields, failureOf } from '../support/failures.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
-describe('many contracts at once', () => {
+describe('bulk operations on contracts', () => {
   forEachPlane((name, makePlane) => {
     const several = async ({ plane }: Pick<TestPlane, 'plane'>, count: number) => {
       const made = [];
@@ -23,7 +23,7 @@ describe('many contracts at once', () => {
       return id;
     };
 
-    it('those that can go are deleted, each once, and the others are named in the order in which they were sent', async () => {
+    it('delete every contract that can be deleted once, and report the others in the order of the request', async () => {
       const t = makePlane({ controls: { active: 'admin' } });
       const [a, b, c] = await several(t, 3);
       const paid = await t.plane.createContract(
@@ -56,7 +56,7 @@ describe('many contracts at once', () => {
       });
     });
 
-    it('each deleted contract has its own event in its own trail', async () => {
+    it('record an event in the trail of each deleted contract', async () => {
       const t = makePlane();
       const made = await several(t, 3);
       await t.plane.bulkDeleteContracts({ ids: made.map(({ id }) => id) });
@@ -69,7 +69,7 @@ describe('many contracts at once', () => {
         ]);
     });
 
-    it('contracts out of scope are not found, and stay', async () => {
+    it('report contracts out of scope as not found, and leave them', async () => {
       const t = makePlane();
       const [a] = await several(t, 1);
       const nothing = { deleted: 0, notFound: [a?.id], blocked: [] };
@@ -78,7 +78,7 @@ describe('many contracts at once', () => {
       expect((await t.plane.listContracts({})).total).to.equal(1);
     });
 
-    it('none, and more than a thousand, are refused', async () => {
+    it('refuse an empty list, and more than a thousand ids', async () => {
       const t = makePlane();
       const tooMany = Array.from({ length: 1_001 }, newId);
       expect(await badFields(t.plane.bulkDeleteContracts({ ids: [] }))).to.deep.equal({
@@ -93,7 +93,7 @@ describe('many contracts at once', () => {
       expect(await t.plane.bulkDeleteContracts({ ids: tooMany.slice(1) })).to.deep.include({ deleted: 0 });
     });
 
-    it('two deletions of the same ones at once count each of them once', async () => {
+    it('count each contract once in two concurrent deletions', async () => {
       const t = makePlane();
       const ids = (await several(t, 12)).map(({ id }) => id);
       const results = await Promise.all([
@@ -105,7 +105,7 @@ describe('many contracts at once', () => {
       expect((await t.plane.listContracts({})).total).to.equal(0);
     });
 
-    it('one file becomes the attachment of all of them, locked ones too', async () => {
+    it('attach one file to all contracts, including locked ones', async () => {
       const t = makePlane({ controls: { signed: 'admin' } });
       const [a, b] = await several(t, 2);
       const locked = await t.plane.createContract(aContract({ workflowStage: 'signed' }));
@@ -131,7 +131,7 @@ describe('many contracts at once', () => {
       expect((await t.plane.getContract({ contractId: locked.id })).version).to.equal(3);
     });
 
-    it('a file of another kind, or out of scope, is refused, and nothing changes', async () => {
+    it('refuse a file of another kind or out of scope, and change nothing', async () => {
       const t = makePlane();
       const [a] = await several(t, 1);
       const otherTenant = makePlane();
@@ -152,7 +152,7 @@ describe('many contracts at once', () => {
     });
 
     if (name === 'sqlite') {
-      it('other requests are served meanwhile', async () => {
+      it('let other requests be served meanwhile', async () => {
         const t = makePlane();
         const ids = (await several(t, 300)).map(({ id }) => id);
         let turns = 0;

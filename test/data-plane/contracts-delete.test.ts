@@ -5,7 +5,7 @@ import { aContract, aLine } from '../support/samples.js';
 
 describe('deleting a contract', () => {
   forEachPlane((_name, makePlane) => {
-    it('it is not found by any operation, and neither are its lines', async () => {
+    it('hides it and its lines from every operation', async () => {
       const { plane } = makePlane();
       const made = await plane.createContract(
         aContract({ remark: 'findable text', payments: [aLine({ receivedAmount: 10 })] }),
@@ -25,7 +25,7 @@ describe('deleting a contract', () => {
       expect((await plane.listPayments({ tab: 'all' })).total).to.equal(0);
     });
 
-    it('its receipts stay, and one audit row records it', async () => {
+    it('keeps its receipts, and is recorded in one audit row', async () => {
       const { plane, database, call } = makePlane();
       const made = await plane.createContract(aContract({ payments: [aLine({ receivedAmount: 10 }), aLine()] }));
       await plane.deleteContract({ contractId: made.id });
@@ -52,7 +52,7 @@ describe('deleting a contract', () => {
       });
     });
 
-    it('its numbers become free', async () => {
+    it('frees its numbers', async () => {
       const { plane } = makePlane();
       const input = aContract();
       const made = await plane.createContract(input);
@@ -61,7 +61,7 @@ describe('deleting a contract', () => {
       expect((await plane.createContract(input)).contractNo).to.equal(input.contractNo);
     });
 
-    it('a contract that is signed or running and was paid for needs the control `admin` at its stage', async () => {
+    it('requires the control `admin` at its stage if it was signed or running, and paid', async () => {
       const t = makePlane();
       for (const stage of ['signed', 'active'] as const) {
         const admin = t.as({ controls: { [stage]: 'admin' } });
@@ -79,7 +79,7 @@ describe('deleting a contract', () => {
       }
     });
 
-    it("money that came in another currency than the contract's counts as well", async () => {
+    it("requires it also for money in another currency than the contract's", async () => {
       const t = makePlane({ controls: { signed: 'admin' } });
       const paid = await t.plane.createContract(
         aContract({ workflowStage: 'signed', payments: [aLine({ currencyCode: 'JPY', receivedAmount: 500 })] }),
@@ -90,7 +90,7 @@ describe('deleting a contract', () => {
       });
     });
 
-    it('another version than the present one is refused', async () => {
+    it('is refused under an outdated version', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract());
       await t.plane.updateContract({ contractId: made.id, changes: { remark: 'x' } });

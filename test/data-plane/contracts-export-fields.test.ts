@@ -11,7 +11,7 @@ describe('custom fields in an export', () => {
     const field = async (t: TestPlane, payload: PayloadOf<'CreateField'>): Promise<DynamicField> =>
       (await t.plane.runFieldCommand({ type: 'CreateField', payload })).field;
 
-    it('are columns between the contract and its lines, in their order and as people read them', async () => {
+    it('are columns between the contract and its lines, in their order and with readable values', async () => {
       const t = makePlane();
       const person = { id: newId(), name: 'Wang Li', email: 'wang@acme.example', active: true };
       const gate = await field(t, { name: 'Gate', code: 'gate', type: 'text' });
@@ -70,7 +70,7 @@ describe('custom fields in an export', () => {
       expect(await exported(t.plane)).not.to.contain('cf:');
     });
 
-    it('are those that the caller may see, also when that changes on the way', async () => {
+    it('are those that the caller may see, also if that changes during the export', async () => {
       const t = makePlane();
       const open = await field(t, { name: 'Open', code: 'open', type: 'text' });
       const secret = await field(t, { name: 'Secret', code: 'secret', type: 'text', visibleRoles: ['legal'] });
@@ -85,7 +85,7 @@ describe('custom fields in an export', () => {
       expect(columns(seen)).to.deep.equal(['cf:open']);
       expect(seen).not.to.contain('hidden treasure');
       expect(columns(await exported(legal, { profile: 'full' }))).to.deep.equal(['cf:open', 'cf:secret']);
-      // Who asks for a column by its id sees no more than who does not.
+      // Requesting a column by its id reveals no additional field.
       const asked = await t.plane.exportContracts({
         profile: 'full',
         filter: {},

@@ -31,7 +31,7 @@ describe('an export of contracts', () => {
       ): Promise<ContractDetail[]> =>
         Promise.all(Array.from({ length: count }, () => plane.createContract(aContract(of))));
 
-      describe('has the contracts of the list', () => {
+      describe('contains the contracts of the list', () => {
         let t: TestPlane;
         let book: ContractDetail[];
         const [north, owner] = [newId(), newId()];
@@ -100,7 +100,7 @@ describe('an export of contracts', () => {
           });
         }
 
-        it('and of the ids that were asked for those that there are, once', async () => {
+        it('and, of the requested ids, each existing one once', async () => {
           const [first, second] = book;
           expect(
             await numbers(t.plane, { ids: [second?.id ?? '', newId(), 'no id', first?.id ?? '', second?.id ?? ''] }),
@@ -112,7 +112,7 @@ describe('an export of contracts', () => {
           });
         });
 
-        it("within the caller's scopes, whatever they ask for", async () => {
+        it("within the caller's scopes, whatever is requested", async () => {
           const ids = book.map(({ id }) => id);
           for (const filter of [{}, { ids }, { sort: 'contractNo' as const }]) {
             for (const scope of [
@@ -159,7 +159,7 @@ describe('an export of contracts', () => {
         ]);
       });
 
-      it('has amounts as numbers with the decimals of their currency, and names for ids', async () => {
+      it('contains amounts as numbers with the decimals of their currency, and names instead of ids', async () => {
         const t = makePlane();
         const [jpy, kwd] = [{ currencyCode: 'JPY' }, { currencyCode: 'KWD' }];
         const contract = await t.plane.createContract(
@@ -207,7 +207,7 @@ describe('an export of contracts', () => {
         expect(rowsOf(await exported(t.plane, { names }))[0]).to.include({ subjectName: "'=cmd", ownerName: '' });
       });
 
-      it('keeps the rows of a contract together, and cuts none, however many there are', async () => {
+      it('keeps the rows of a contract together, and truncates none, however many they are', async () => {
         const t = makePlane();
         const lines = (count: number) => Array.from({ length: count }, (_, i) => aLine({ period: `P${i}`, amount: 1 }));
         const counts = [0, 600, 500, 1, 1_500, 0, 900, 200];
@@ -225,7 +225,7 @@ describe('an export of contracts', () => {
         }
       });
 
-      it('has each contract once, even when it changes meanwhile', async () => {
+      it('contains each contract once, even if it changes during the export', async () => {
         for (const asked of [tooMany, (plane: Plane) => plane]) {
           for (const filter of [{}, { sort: 'createdAt', order: 'asc' }] as const) {
             const t = makePlane();
@@ -252,7 +252,7 @@ describe('an export of contracts', () => {
         }
       });
 
-      it('is read as it is taken: a chunk at a time, and nothing before somebody asks', async () => {
+      it('is read by chunk as the client consumes it, and not before', async () => {
         const t = makePlane();
         await entered(t.plane, EXPORT_CHUNK * 3 + 1, { remark: 'x'.repeat(1_000), payments: [aLine()] });
         let chunks = 0;
@@ -275,7 +275,7 @@ describe('an export of contracts', () => {
         expect(rowsOf(taken.join(''))).to.have.length(EXPORT_CHUNK * 3 + 1);
       });
 
-      describe('is on record', () => {
+      describe('is audited', () => {
         const events = async (t: TestPlane) => {
           const { items } = await t.plane.listAudit({
             action: 'recordExport',
@@ -291,7 +291,7 @@ describe('an export of contracts', () => {
           }));
         };
 
-        it('with who, what and how many', async () => {
+        it('with the actor, the content and the number of rows', async () => {
           const t = makePlane();
           const [first] = await entered(t.plane, 2, { payments: [aLine(), aLine({ period: 'second' })] });
           const total = (await t.plane.listContracts({})).total;
@@ -314,7 +314,7 @@ describe('an export of contracts', () => {
           expect((await t.plane.listContracts({})).total).to.equal(total);
         });
 
-        it('also when it is given up, or fails, with what had been written', async () => {
+        it('also if it is aborted or fails, with the number of rows written', async () => {
           const t = makePlane();
           await entered(t.plane, EXPORT_CHUNK + 50, { remark: 'x'.repeat(2_000) });
           const pieces = contractSheet({ plane: t.plane, profile: 'full', filter: {}, names: NAMES });
@@ -334,7 +334,7 @@ describe('an export of contracts', () => {
           expect(givenUp?.contracts).to.be.a('number').within(1, EXPORT_CHUNK);
         });
 
-        it('or it does not count as done', async () => {
+        it('or is not reported as complete', async () => {
           const t = makePlane();
           await entered(t.plane, 1);
           const unrecorded = { ...bare(t.plane), recordExport: () => Promise.reject(new Error('no room')) };
@@ -351,14 +351,14 @@ describe('an export of contracts', () => {
   );
 });
 
-/** The three operations of an export by themselves, to be replaced one by one. */
+/** The three operations of an export, each of which a test can replace. */
 const bare = (plane: Plane) => ({
   planContractExport: (input: Parameters<Plane['planContractExport']>[0]) => plane.planContractExport(input),
   exportContracts: (input: Parameters<Plane['exportContracts']>[0]) => plane.exportContracts(input),
   recordExport: (input: Parameters<Plane['recordExport']>[0]) => plane.recordExport(input),
 });
 
-/** As if there were more contracts than an export settles beforehand. */
+/** Simulates more contracts than an export selects in advance. */
 const tooMany = (plane: Plane): Plane => {
   const { planContractExport, ...rest } = bare(plane);
   return {
@@ -367,10 +367,10 @@ const tooMany = (plane: Plane): Plane => {
       ...(await planContractExport(input)),
       ...(input.filter.ids ? {} : { ids: null }),
     }),
-  } as unknown as Plane; // the rest of it is not asked
+  } as unknown as Plane; // the rest is not requested
 };
 
-/** Something happens before each chunk is read; the first is number 0. */
+/** Runs a callback before each chunk is read; the first is number 0. */
 const betweenChunks = (plane: Plane, happens: (chunk: number) => Promise<void>): Plane => {
   let chunk = 0;
   const { exportContracts, ...rest } = bare(plane);
@@ -380,5 +380,5 @@ const betweenChunks = (plane: Plane, happens: (chunk: number) => Promise<void>):
       await happens(chunk++),
       exportContracts(input)
     ),
-  } as unknown as Plane; // the rest of it is not asked
+  } as unknown as Plane; // the rest is not requested
 };

@@ -22,7 +22,7 @@ describe('the history of a contract', () => {
         return entry;
       };
 
-      it('lists who changed what and when, in the names and units of the API', async () => {
+      it('lists the actor, time and fields of each change, in the names and units of the API', async () => {
         const t = makePlane({ controls: { draft: 'approve' } });
         const owner = newId();
         const made = await t.plane.createContract(
@@ -128,7 +128,7 @@ describe('the history of a contract', () => {
         ]);
       });
 
-      it('amounts are in the currency that they were in', async () => {
+      it('gives amounts in their currency at that time', async () => {
         const t = makePlane();
         const made = await t.plane.createContract(
           aContract({
@@ -152,7 +152,7 @@ describe('the history of a contract', () => {
         expect(reported(entered)['payment_line A: amount']).to.deep.equal([null, 1_500]);
       });
 
-      it('account numbers are masked for everybody', async () => {
+      it('masks account numbers for every caller', async () => {
         const t = makePlane();
         const made = await t.plane.createContract(
           aContract({
@@ -168,7 +168,7 @@ describe('the history of a contract', () => {
         });
       });
 
-      it('of many changes the first are listed, and all are counted', async () => {
+      it('lists the first of many changes, and counts all', async () => {
         const t = makePlane();
         const made = await t.plane.createContract(
           aContract({ payments: Array.from({ length: 120 }, (_, i) => aLine({ period: `P${i}` })) }),
@@ -178,7 +178,7 @@ describe('the history of a contract', () => {
         expect(entry.changeCount).to.be.greaterThan(400);
       });
 
-      it("is paged, newest first, and is found in the contract's own scope only", async () => {
+      it('is paginated, newest first, and found only within the scope of the contract', async () => {
         const t = makePlane();
         const made = await t.plane.createContract(aContract());
         for (let i = 0; i < 4; i++) await t.plane.updateContract({ contractId: made.id, changes: { remark: `r${i}` } });

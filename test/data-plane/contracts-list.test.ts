@@ -16,7 +16,7 @@ const SUBJECTS = [newId(), newId()] as const;
 const OWNERS = [newId(), newId(), newId()] as const;
 const TODAY = '2026-03-15';
 const LEAD_DAYS = 7;
-/** Texts that differ where case, scripts, wildcards and word borders do. */
+/** Texts that differ in case, script, wildcards and word boundaries. */
 const TEXTS = [
   'Pumpe 100%',
   'pumpe_2',
@@ -81,7 +81,7 @@ const aBookEntry = fc.record({
   ),
   pause: fc.boolean(),
 });
-/** Few filters at a time, or nothing would be left to list. */
+/** Combines only a few filters, so that some contracts remain. */
 const maybe = <T>(values: readonly T[]) =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constantFrom(...values) });
 const aQuery: fc.Arbitrary<ContractQuery> = fc.record({
@@ -102,7 +102,7 @@ const aQuery: fc.Arbitrary<ContractQuery> = fc.record({
   pageSize: maybe([1, 3, 7]),
 });
 
-/** Letter by letter: a final sigma is one at the end of a word only. */
+/** Character by character: a final sigma occurs only at the end of a word. */
 const fold = (text: string) =>
   [...text]
     .map((letter) =>
@@ -118,7 +118,7 @@ const fold = (text: string) =>
     .normalize('NFC');
 const byCodePoint = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-/** The list as one would work it out on paper, from the details of every contract. */
+/** A naive list, computed from the details of every contract. */
 function naiveList(book: readonly ContractDetail[], query: ContractQuery) {
   const last = addDays(TODAY, LEAD_DAYS);
   const open = ({ payments }: ContractDetail) => payments.filter((line) => line.amount > line.receivedAmount);
@@ -168,7 +168,7 @@ function compare(a: string | number | null, b: string | number | null): number {
 
 describe('the contract list', () => {
   forEachPlane((name, makePlane) => {
-    it('sorts amounts of several currencies by the numbers that are shown', async () => {
+    it('sorts amounts in several currencies by the displayed numbers', async () => {
       const { plane } = makePlane();
       for (const [currencyCode, unitPrice] of [
         ['JPY', 200],
@@ -240,7 +240,7 @@ describe('the contract list', () => {
       );
     });
 
-    it('folds case as Unicode does in full, wherever in a word a letter stands', async () => {
+    it('folds case by the full Unicode rules, at any position in a word', async () => {
       const { plane } = makePlane();
       const names = [
         'Straße 5',
@@ -286,7 +286,7 @@ describe('the contract list', () => {
         for (const q of queries) expect(await found(q), q).to.deep.equal(expected.toSorted());
     });
 
-    it('a total follows every write', async () => {
+    it('has an exact total after every write', async () => {
       const { plane } = makePlane();
       const total = async () => (await plane.listContracts({ status: 'in_progress' })).total;
       expect(await total()).to.equal(0);
@@ -300,7 +300,7 @@ describe('the contract list', () => {
       expect(await total()).to.equal(0);
     });
 
-    it('what is overdue and due soon follows the day of the call, not of the write', async () => {
+    it('computes overdue and due-soon amounts for the day of the call, not of the write', async () => {
       const t = makePlane();
       await t.plane.createContract(aContract({ payments: [aLine({ dueDate: '2026-03-20' })] }));
       const on = async (today: string) => {

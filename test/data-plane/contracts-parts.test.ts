@@ -11,7 +11,7 @@ describe('notes and terms of a contract', () => {
   forEachPlane((_name, makePlane) => {
     const detail = (t: TestPlane, contractId: string) => t.plane.getContract({ contractId });
 
-    it('are added after those that are there, changed and removed one by one', async () => {
+    it('are added after the existing ones, and changed and removed one by one', async () => {
       const t = makePlane();
       const { id } = await t.plane.createContract(
         aContract({ extraNotes: [{ label: 'first', value: 'a' }], terms: [{ ...TERM, date: '2026-04-01' }] }),
@@ -59,7 +59,7 @@ describe('notes and terms of a contract', () => {
       expect((await detail(t, id)).notes.map(({ id: noteId }) => noteId)).to.deep.equal([note.id, third.id]);
     });
 
-    it('what changes nothing leaves no trace', async () => {
+    it('leave no trace of a request that changes nothing', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract({ extraNotes: [{ label: 'l', value: 'v' }], terms: [TERM] }));
       t.clock.advance(1_000);
@@ -69,7 +69,7 @@ describe('notes and terms of a contract', () => {
       expect((await t.plane.listHistory({ contractId: made.id })).total).to.equal(1);
     });
 
-    it('a lock keeps the terms that are there, and nothing else of them', async () => {
+    it('on a locked contract, existing terms cannot be changed, and nothing else is blocked', async () => {
       const t = makePlane({ controls: { active: 'admin' } });
       const made = await t.plane.createContract(
         aContract({ workflowStage: 'active', extraNotes: [{ label: 'l', value: 'v' }], terms: [TERM] }),
@@ -117,7 +117,7 @@ describe('notes and terms of a contract', () => {
       expect(await detail(t, mine.id)).to.deep.equal(mine);
     });
 
-    it("the contract's version guards them", async () => {
+    it("are guarded by the contract's version", async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract({ extraNotes: [{ label: 'l', value: 'v' }], terms: [TERM] }));
       await t.plane.addNote({ contractId: made.id, label: 'x', value: 'y' });
@@ -140,7 +140,7 @@ describe('notes and terms of a contract', () => {
       ).to.equal(3);
     });
 
-    it('parallel additions all stay, in an order of their own', async () => {
+    it('keep all parallel additions, in a stable order', async () => {
       const t = makePlane();
       const { id } = await t.plane.createContract(aContract());
       await Promise.all(
@@ -155,7 +155,7 @@ describe('notes and terms of a contract', () => {
       expect((await detail(t, id)).notes).to.deep.equal(after.notes);
     });
 
-    it('there are at most so many', async () => {
+    it('are limited in number', async () => {
       const t = makePlane();
       const { id } = await t.plane.createContract(
         aContract({

@@ -6,10 +6,10 @@ import { forEachPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 import { enter, planOf, reread, send } from '../support/contract-plans.js';
 
-describe('the plan of a contract, sent as it should be', () => {
+describe("a contract's plan replaced as a whole", () => {
   forEachPlane((_name, makePlane) => {
     describe('receipts and invoices on it', () => {
-      it("are recorded as on the line's own endpoints, history and all", async () => {
+      it('are recorded as by the endpoints of the line, including the history', async () => {
         const t = makePlane();
         const made = await enter(t, [aLine({ period: 'A' }), aLine({ period: 'B' })]);
         const [a] = made.payments;
@@ -61,7 +61,7 @@ describe('the plan of a contract, sent as it should be', () => {
         ).to.deep.equal([[50, '2026-02-02']]);
       });
 
-      it('null clears a field, and 0 takes the money back', async () => {
+      it('are cleared by null, and by 0 for a received amount', async () => {
         const t = makePlane();
         const made = await enter(t, [aLine({ receivedAmount: 10, payerName: 'X', reconciliationStatus: 'matched' })]);
         const cleared = await send(t, made, [{ ...aLine(), payerName: null, reconciliationStatus: null }]);
@@ -73,7 +73,7 @@ describe('the plan of a contract, sent as it should be', () => {
         expect((await send(t, made, [aLine({ receivedAmount: 0 })])).paymentStatus).to.equal('unpaid');
       });
 
-      it('another amount must be matched again, also when the status is sent back with it', async () => {
+      it('must be matched again after the amount changes, even if the request repeats the status', async () => {
         const t = makePlane();
         const made = await enter(t, [aLine({ receivedAmount: 100, reconciliationStatus: 'matched' })]);
         const plan = planOf(made).map((line) => ({ ...line, amount: 900 }));
@@ -86,7 +86,7 @@ describe('the plan of a contract, sent as it should be', () => {
         ).to.equal('matched');
       });
 
-      it('need the right to them, and to send back what a line has needs none', async () => {
+      it('require their right for a change, and none to repeat the stored values', async () => {
         const t = makePlane();
         const made = await enter(t, [
           aLine({ period: 'A', receivedAmount: 100, bankSerialNo: 'S-7' }),
@@ -130,7 +130,7 @@ describe('the plan of a contract, sent as it should be', () => {
         expect([planned.version, planned.payments.length, planned.receivedAmount]).to.deep.equal([2, 3, 100]);
       });
 
-      it('a new contract requires the same rights of every caller', async () => {
+      it('require the same rights from every caller on a new contract', async () => {
         const t = makePlane();
         const plane = t.as({ rights: { ...t.call.rights, paymentEntry: false, invoice: false } });
         expect(
@@ -144,7 +144,7 @@ describe('the plan of a contract, sent as it should be', () => {
         ).to.have.length(1);
       });
 
-      it('`matched` without money is refused', async () => {
+      it('are refused as `matched` without money', async () => {
         const t = makePlane();
         const made = await enter(t, [aLine()]);
         expect(await failureOf(send(t, made, [aLine({ reconciliationStatus: 'matched' })]))).to.deep.equal({
@@ -153,7 +153,7 @@ describe('the plan of a contract, sent as it should be', () => {
         });
       });
 
-      it('a transfer that other lines name is pointed out, with those lines', async () => {
+      it('produce a warning about a transfer that other lines refer to, with those lines', async () => {
         const t = makePlane();
         const other = await enter(t, [aLine({ receivedAmount: 1, bankSerialNo: 'T-1' })]);
         const made = await enter(t, [aLine({ period: 'A' }), aLine({ period: 'B' }), aLine({ period: 'C' })]);
@@ -171,7 +171,7 @@ describe('the plan of a contract, sent as it should be', () => {
         expect((await send(t, made, planOf(changed))).warnings).to.deep.equal([]);
       });
 
-      it('files must exist, and those that a line has already may be sent back', async () => {
+      it('must refer to existing files, but a line may keep the files it has', async () => {
         const t = makePlane();
         const made = await enter(t, [aLine({ period: 'A' }), aLine({ period: 'B' })]);
         const proof = newId();
@@ -183,7 +183,7 @@ describe('the plan of a contract, sent as it should be', () => {
     });
 
     describe('currency', () => {
-      it('of the contract and of the plan change together', async () => {
+      it('changes together with the plan', async () => {
         const t = makePlane();
         const made = await enter(
           t,
@@ -215,7 +215,7 @@ describe('the plan of a contract, sent as it should be', () => {
         expect(yen.warnings.map(({ code }) => code)).to.deep.equal(['MIXED_CURRENCY']);
       });
 
-      it('amounts are read in the currency that the line then has', async () => {
+      it('determines how the amounts of a line are read', async () => {
         const t = makePlane();
         const made = await enter(t, [aLine({ period: 'A' })], { quantity: 1, unitPrice: 100 });
         expect(
@@ -234,7 +234,7 @@ describe('the plan of a contract, sent as it should be', () => {
         ).to.include({ amount: 1.5, currencyCode: 'CNY' });
       });
 
-      it('of a line with money stays', async () => {
+      it('cannot change on a line with money', async () => {
         const t = makePlane();
         const made = await enter(t, [aLine({ period: 'A', receivedAmount: 1 }), aLine({ period: 'B' })]);
         const fixed = { code: 'CURRENCY_FIXED', details: { currencyCode: 'CNY' } };
@@ -258,7 +258,7 @@ describe('the plan of a contract, sent as it should be', () => {
       });
     });
 
-    describe('of a locked contract', () => {
+    describe('on a locked contract', () => {
       const locked = async () => {
         const t = makePlane({ controls: { active: 'admin' } });
         return {
@@ -267,7 +267,7 @@ describe('the plan of a contract, sent as it should be', () => {
         };
       };
 
-      it('stays as it is: amounts, dates, currencies, and which lines there are', async () => {
+      it('keeps its amounts, dates, currencies and set of lines', async () => {
         const { t, made } = await locked();
         const [a = aLine(), b = aLine()] = planOf(made);
         for (const plan of [
@@ -290,7 +290,7 @@ describe('the plan of a contract, sent as it should be', () => {
         });
       });
 
-      it('is open for receipts and invoices, and for the same plan again', async () => {
+      it('accepts receipts and invoices, and the same plan again', async () => {
         const { t, made } = await locked();
         expect((await send(t, made, planOf(made).toReversed())).version).to.equal(1);
         const paid = await send(

@@ -4,9 +4,9 @@ import { forEachPlane } from '../support/plane.js';
 import { aLine } from '../support/samples.js';
 import { enter, planOf, reread, send, shape } from '../support/contract-plans.js';
 
-describe('the plan of a contract, sent as it should be', () => {
+describe("a contract's plan replaced as a whole", () => {
   forEachPlane((_name, makePlane) => {
-    it('what has the same period stays the same line, what is new comes, what is missing goes', async () => {
+    it('keeps lines with the same period, adds new ones, and deletes missing ones', async () => {
       const t = makePlane();
       const made = await enter(t, [
         aLine({ period: 'A', dueDate: '2026-04-01' }),
@@ -36,7 +36,7 @@ describe('the plan of a contract, sent as it should be', () => {
       expect(removed.map(({ period }) => period)).to.deep.equal(['B']);
     });
 
-    it('to send back what was read, in any order, changes nothing', async () => {
+    it('is unchanged by its own stored lines, in any order', async () => {
       const t = makePlane();
       const made = await enter(t, [
         aLine({
@@ -76,7 +76,7 @@ describe('the plan of a contract, sent as it should be', () => {
       expect(fewer?.receiptAccount).to.equal('6222 0000 1102');
     });
 
-    it('an empty plan, and none, remove what may go', async () => {
+    it('loses all deletable lines to an empty list, and to null', async () => {
       const t = makePlane();
       for (const nothing of [[], null]) {
         const made = await enter(t, [aLine(), aLine({ period: 'B' })]);
@@ -92,7 +92,7 @@ describe('the plan of a contract, sent as it should be', () => {
       }
     });
 
-    it('a line with money stays, and then nothing of the request happens', async () => {
+    it('keeps a line with money, and then refuses the whole request', async () => {
       const t = makePlane();
       const made = await enter(t, [
         aLine({ period: 'paid', receivedAmount: 1 }),
@@ -106,8 +106,8 @@ describe('the plan of a contract, sent as it should be', () => {
       expect(await reread(t, made)).to.deep.equal(made);
     });
 
-    describe('a period that comes twice', () => {
-      it('is distinguished by due date', async () => {
+    describe('with a period that occurs twice', () => {
+      it('distinguishes the lines by due date', async () => {
         const t = makePlane();
         const made = await enter(t, [
           aLine({ period: 'rent', dueDate: '2026-04-01', amount: 1 }),
@@ -125,7 +125,7 @@ describe('the plan of a contract, sent as it should be', () => {
         expect(made.payments.map(({ id }) => id)).not.to.include(changed.payments[1]?.id);
       });
 
-      it('also where only the request has it twice, or only the contract', async () => {
+      it('does so also if it occurs twice only in the request, or only in the contract', async () => {
         const t = makePlane();
         const once = await enter(t, [aLine({ period: 'rent', dueDate: '2026-04-01' })]);
         const split = await send(t, once, [
@@ -137,7 +137,7 @@ describe('the plan of a contract, sent as it should be', () => {
         expect(joined.payments.map(({ id }) => id)).to.deep.equal([once.payments[0]?.id]);
       });
 
-      it('with one due date is refused, and each such line is named', async () => {
+      it('is refused if the due dates are equal, too, and each such line is reported', async () => {
         const t = makePlane();
         const made = await enter(t, [aLine()]);
         const twin = aLine({ period: 'rent', dueDate: '2026-04-01' });
@@ -147,7 +147,7 @@ describe('the plan of a contract, sent as it should be', () => {
         });
       });
 
-      it('entered twice, the one with money on it is meant', async () => {
+      it('matches the line with money if both were created before', async () => {
         const t = makePlane();
         const made = await enter(t, [aLine(), aLine({ receivedAmount: 3 }), aLine()]);
         const kept = await send(t, made, [aLine()]);
@@ -157,7 +157,7 @@ describe('the plan of a contract, sent as it should be', () => {
       });
     });
 
-    it('every bad amount is named by its place', async () => {
+    it('reports every invalid amount by its position', async () => {
       const t = makePlane();
       const made = await enter(t, [aLine({ period: 'A' })]);
       expect(
@@ -179,7 +179,7 @@ describe('the plan of a contract, sent as it should be', () => {
       ).to.have.property('payments');
     });
 
-    it('parallel changes of the plan end in one of them, with figures that are its own', async () => {
+    it('equals one of several concurrent requests, with consistent totals', async () => {
       const t = makePlane();
       const made = await enter(t, [aLine({ period: 'A', amount: 1 })]);
       await Promise.all(
@@ -200,7 +200,7 @@ describe('the plan of a contract, sent as it should be', () => {
       expect((await t.plane.getPaymentStats({})).outstanding).to.equal(sum);
     });
 
-    it('one change of it is one event in the trail', async () => {
+    it('is recorded as one event in the trail', async () => {
       const t = makePlane();
       const made = await enter(t, [aLine({ period: 'A' }), aLine({ period: 'B' })]);
       await send(t, made, [aLine({ period: 'B', amount: 5 }), aLine({ period: 'C' })]);

@@ -24,8 +24,7 @@ const OWNERS = [newId(), newId(), newId()];
 const PAGE = { offset: 0, limit: 20 };
 
 /**
- * A book that is large enough for the planner of PostgreSQL to care, half of it overdue, every hundredth about
- * unicorns.
+ * Enough contracts for PostgreSQL's planner to prefer indexes: half are overdue, and every hundredth mentions unicorns.
  */
 async function fill({ plane, database, call }: TestPlane): Promise<void> {
   const made = await plane.createContract(aContract({ payments: [aLine()] }));
@@ -95,7 +94,7 @@ describe('the plans of the contract statements', () => {
         await fill(t);
       });
 
-      /** The plans of the statements that `work` runs, in their order. */
+      /** The plans of the statements that `work` runs, in order. */
       const plansOf = (
         work: (tx: Transaction, call: Call) => Promise<unknown>,
         changes: Partial<Call> = {},
@@ -138,13 +137,13 @@ describe('the plans of the contract statements', () => {
 
       for (const sort of CONTRACT_SORTS) {
         for (const order of ['asc', 'desc'] as const) {
-          it(`a page by ${sort} ${order} walks the index of that order`, async () => {
+          it(`a page sorted by ${sort} ${order} scans the index of that order`, async () => {
             expect(await pagePlan({}, { sort, order })).to.contain(`contracts_by_${columnOf[sort]}`);
           });
         }
       }
 
-      it('a common filter is walked in the order of the list, and nothing is sorted before the page', async () => {
+      it('a common filter is checked in the order of the list, and nothing is sorted before the page', async () => {
         const plan = await pagePlan({ status: 'in_progress', dueBefore: t.call.today });
         expect(plan).to.match(/contracts_(filtered|by_created_at)/);
         expect(await pagePlan({ status: 'in_progress' }, { sort: 'endDate', order: 'asc' })).to.contain(
@@ -152,7 +151,7 @@ describe('the plans of the contract statements', () => {
         );
       });
 
-      it('a far page begins where it is known to begin', async () => {
+      it('a distant page starts at its known position', async () => {
         const totals = new Totals();
         const far = (tx: Transaction, call: Call) => {
           const list = new ContractList(tx, call, totals);
@@ -175,7 +174,7 @@ describe('the plans of the contract statements', () => {
         );
       });
 
-      it('contracts of one owner, or of a subject company, are walked by their own index', async () => {
+      it('contracts of one owner, or of a subject company, are scanned in their own index', async () => {
         expect(await pagePlan({ ownerId: OWNERS[0] })).to.match(
           name === 'sqlite' ? /contracts_by_owner/ : /contracts_by_(owner|created_at)|contracts_filtered/,
         );
@@ -184,7 +183,7 @@ describe('the plans of the contract statements', () => {
         );
       });
 
-      it('texts that match few are fetched through the index of the texts', async () => {
+      it('texts that match few contracts are found in the text index', async () => {
         for (const q of ['unicorn', '独角兽']) {
           const plan = await pagePlan({ q });
           expect(plan).to.contain(name === 'sqlite' ? 'SCAN s VIRTUAL TABLE INDEX' : 'contract_grams_by_gram');
@@ -194,13 +193,13 @@ describe('the plans of the contract statements', () => {
         }
       });
 
-      it('texts that match many are looked at in the order of the list', async () => {
+      it('texts that match many contracts are checked in the order of the list', async () => {
         const plan = await pagePlan({ q: 'ordinary words' });
         expect(plan).to.match(/contracts_(filtered|by_created_at)/);
         expect(plan).not.to.contain(name === 'sqlite' ? 'VIRTUAL TABLE' : 'contract_grams_by_gram');
       });
 
-      it('both ways of searching find the same', async () => {
+      it('both ways of searching find the same contracts', async () => {
         for (const q of ['unicorn', '独角兽', 'ORDINARY words 1', 'n-77', 'project 2', '0 独', 'nothing at all']) {
           const found = await t.database.read(t.call, async (tx) => {
             const search = await TextSearch.begin(tx, t.call.tenantId, q);
@@ -250,7 +249,7 @@ describe('the plans of the contract statements', () => {
           if (!(name === 'postgres' && plans[i]?.includes('Seq Scan'))) expect(plans[i]).to.contain(index);
       });
 
-      it('the trash is walked in its own index', async () => {
+      it('the trash is scanned in its own index', async () => {
         const plans = await plansOf((tx, call) => new TrashStore(tx, call).page(0, { page: 1, pageSize: 20 }));
         expect(plans).to.have.length(2);
         for (const plan of plans) expect(plan).to.contain('contracts_in_trash').and.not.to.contain(SORTING);
@@ -272,7 +271,7 @@ describe('the plans of the contract statements', () => {
         expect(plans.at(-1)).to.contain('lines_by_contract');
       });
 
-      it('a rare filter gathers what it finds, and sorts that', async () => {
+      it('the matches of a rare filter are collected, then sorted', async () => {
         expect(await pagePlan({ statusCode: 'rare' }, { sort: 'endDate' })).to.contain(SORTING);
       });
     },

@@ -8,7 +8,7 @@ import { aContract, aLine } from '../support/samples.js';
 
 const GONE = { code: 'NOT_FOUND', details: {} };
 
-/** A contract outside the caller's scope is not found by any operation, and nothing changes. */
+/** Expects that no operation finds a contract outside the caller's scope, and that nothing changes. */
 async function expectUnseen(plane: BoundPlane<Operations>, contractId: string): Promise<void> {
   expect(await failureOf(plane.getContract({ contractId }))).to.deep.equal(GONE);
   expect(await failureOf(plane.updateContract({ contractId, changes: { remark: 'stolen' } }))).to.deep.equal(GONE);
@@ -19,9 +19,9 @@ async function expectUnseen(plane: BoundPlane<Operations>, contractId: string): 
   expect((await plane.listContracts({ q: 'hidden treasure' })).total).to.equal(0);
 }
 
-describe('whose contracts a caller sees', () => {
+describe('the contracts that a caller sees', () => {
   forEachPlane((_name, makePlane) => {
-    it('those of their tenant only', async () => {
+    it('are those of their tenant only', async () => {
       const mine = makePlane();
       const input = aContract({ remark: 'hidden treasure' });
       const contract = await mine.plane.createContract(input);
@@ -31,7 +31,7 @@ describe('whose contracts a caller sees', () => {
       expect(await mine.plane.getContract({ contractId: contract.id })).to.deep.equal(contract);
     });
 
-    it('those of their subject companies; an empty list is none', async () => {
+    it('are those of their subject companies, and none if the list is empty', async () => {
       const t = makePlane();
       const [north, south] = [newId(), newId()];
       const contract = await t.plane.createContract(aContract({ subjectId: north, remark: 'hidden treasure' }));
@@ -45,7 +45,7 @@ describe('whose contracts a caller sees', () => {
       expect((await t.as({ subjectScope: [north] }).getContract({ contractId: contract.id })).id).to.equal(contract.id);
     });
 
-    it('under an owner scope, those of which they are owner or superior', async () => {
+    it('are, under an owner scope, those of which they are owner or superior', async () => {
       const t = makePlane();
       const [seller, boss, other] = [newId(), newId(), newId()];
       const contract = await t.plane.createContract(
@@ -63,7 +63,7 @@ describe('whose contracts a caller sees', () => {
       );
     });
 
-    it('a contract can neither be entered for nor moved to a subject company outside the scope', async () => {
+    it('cannot be created for or moved to a subject company outside the scope', async () => {
       const t = makePlane();
       const [mine, other] = [newId(), newId()];
       const scoped = t.as({ subjectScope: [mine] });
@@ -75,7 +75,7 @@ describe('whose contracts a caller sees', () => {
       ).to.deep.equal(refused);
     });
 
-    it('a filter by a subject company outside the scope is answered like one that does not exist', async () => {
+    it('are filtered by a subject company outside the scope as by one that does not exist', async () => {
       const t = makePlane();
       const [mine, other] = [newId(), newId()];
       await t.plane.createContract(aContract({ subjectId: other }));
@@ -88,7 +88,7 @@ describe('whose contracts a caller sees', () => {
       expect((await t.plane.listContracts({ ownerId: newId() })).items).to.deep.equal([]);
     });
 
-    it('an id that is none is not found', async () => {
+    it('do not include one with an invalid id', async () => {
       await expectUnseen(makePlane().plane, 'not-an-id');
     });
   });

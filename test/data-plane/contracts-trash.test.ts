@@ -11,7 +11,7 @@ describe('deleted contracts', () => {
   forEachPlane((_name, makePlane) => {
     const trashed = async ({ plane }: Pick<TestPlane, 'plane'>) => (await plane.listTrash({ pageSize: 200 })).items;
 
-    it('are in the trash for thirty days, the latest first, with who deleted them', async () => {
+    it('are in the trash for thirty days, the latest first, with the member who deleted them', async () => {
       const t = makePlane();
       const [a, b] = [
         await t.plane.createContract(aContract({ payments: [aLine({ amount: 70, receivedAmount: 20 })] })),
@@ -45,7 +45,7 @@ describe('deleted contracts', () => {
       expect((await t.plane.restoreContract({ contractId: b.id })).id).to.equal(b.id);
     });
 
-    it('come back whole: lines, tasks, invoices, sums, search and numbers', async () => {
+    it('are restored completely: lines, tasks, invoices, sums, search and numbers', async () => {
       const t = makePlane();
       const input = aContract({
         remark: 'yellow 黄鹤楼',
@@ -96,7 +96,7 @@ describe('deleted contracts', () => {
       expect(await failureOf(t.plane.createContract(input))).to.have.property('code', 'DUPLICATE_CONTRACT_NO');
     });
 
-    it('whose number was taken meanwhile stay in the trash, and then come back', async () => {
+    it('stay in the trash while another contract has their number, and are restored afterwards', async () => {
       const t = makePlane();
       const gone = await t.plane.createContract(aContract({ contractNo: 'HT-1', archiveCode: 'AR-1x' }));
       await t.plane.deleteContract({ contractId: gone.id });
@@ -115,7 +115,7 @@ describe('deleted contracts', () => {
       expect((await t.plane.restoreContract({ contractId: gone.id })).contractNo).to.equal('HT-1');
     });
 
-    it('whose invoice number was taken meanwhile stay in the trash', async () => {
+    it('stay in the trash while another invoice has their invoice number', async () => {
       const t = makePlane();
       const subjectId = newId();
       const gone = await t.plane.createContract(
@@ -141,7 +141,7 @@ describe('deleted contracts', () => {
       ).to.deep.equal(['INV-7']);
     });
 
-    it('restored twice are restored once; a live contract stays as it is', async () => {
+    it('are restored once by two requests, and an existing contract stays unchanged', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract());
       expect(await t.plane.restoreContract({ contractId: made.id })).to.deep.equal(made);
@@ -155,7 +155,7 @@ describe('deleted contracts', () => {
       ]);
     });
 
-    it('restored while another takes the number: one of the two has it', async () => {
+    it('either are restored or lose their number to a concurrent contract', async () => {
       const t = makePlane();
       for (let round = 0; round < 5; round++) {
         const input = aContract({ contractNo: `RACE-${round}` });
@@ -174,7 +174,7 @@ describe('deleted contracts', () => {
       }
     });
 
-    it('are seen and restored within the scopes only, under the version that the trash shows', async () => {
+    it('are visible and restored within the scopes only, under the version shown in the trash', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract());
       await t.plane.deleteContract({ contractId: made.id });
@@ -202,7 +202,7 @@ describe('deleted contracts', () => {
       ).to.equal(3);
     });
 
-    it('go and come any number of times, each time with what they had', async () => {
+    it('can be deleted and restored repeatedly, each time with the same content', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(
         aContract({ payments: [aLine({ period: 'A' }), aLine({ period: 'B' })] }),

@@ -7,7 +7,7 @@ import { failureOf } from '../support/failures.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
-/** So many custom fields of long texts. */
+/** Creates this number of custom fields of type long text. */
 async function manyTexts(
   t: TestPlane,
   count: number,
@@ -18,7 +18,7 @@ async function manyTexts(
   return ids;
 }
 
-describe('changing a contract', () => {
+describe('updating a contract', () => {
   forEachPlane((_name, makePlane) => {
     const update = (
       { plane }: Pick<TestPlane, 'plane'>,
@@ -35,7 +35,7 @@ describe('changing a contract', () => {
         ).map((row) => row['action']),
       );
 
-    it('what is given changes, the rest stays, and the answer is what is read afterwards', async () => {
+    it('changes the given fields, keeps the others, and returns the contract as it is read afterwards', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(
         aContract({
@@ -58,7 +58,7 @@ describe('changing a contract', () => {
       expect(await t.plane.getContract({ contractId: made.id })).to.deep.equal(changed);
     });
 
-    it('a request that changes nothing leaves version, time and audit trail as they were', async () => {
+    it('changes neither version, time nor audit trail if the request changes nothing', async () => {
       const t = makePlane();
       const [text, blank] = [await aField(t), await aField(t)];
       const input = aContract({
@@ -83,14 +83,14 @@ describe('changing a contract', () => {
       expect(await auditRows(t, made.id)).to.deep.equal(['createContract']);
     });
 
-    it('a change leaves one audit row', async () => {
+    it('adds one audit row', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract());
       await update(t, made, { remark: 'x', extraNotes: [{ label: 'a', value: 'b' }] });
       expect(await auditRows(t, made.id)).to.deep.equal(['createContract', 'updateContract']);
     });
 
-    it('terms and notes are replaced as a whole, and null empties them', async () => {
+    it('replaces terms and notes as a whole, and empties them with null', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(
         aContract({ terms: [{ kind: 'deposit', title: 'A', note: 'a' }], extraNotes: [{ label: 'l', value: 'v' }] }),
@@ -111,7 +111,7 @@ describe('changing a contract', () => {
       expect(await t.plane.getContract({ contractId: made.id })).to.deep.equal(emptied);
     });
 
-    it('custom values are merged by key; null clears one, and null for all clears all', async () => {
+    it('merges custom values by key; null clears one, and null for all clears all', async () => {
       const t = makePlane();
       const [a, b, c] = [await aField(t, { type: 'number' }), await aField(t), await aField(t, { type: 'boolean' })];
       const made = await t.plane.createContract(aContract({ dynamicFields: { [a.id]: 1, [b.id]: 'two' } }));
@@ -122,7 +122,7 @@ describe('changing a contract', () => {
       expect((await update(t, made, { dynamicFields: null })).dynamicFields).to.deep.equal({});
     });
 
-    it('custom values that would together be too large are refused', async () => {
+    it('refuses custom values whose total size is too large', async () => {
       const t = makePlane();
       const texts = await manyTexts(t, 27);
       const made = await t.plane.createContract(
@@ -141,7 +141,7 @@ describe('changing a contract', () => {
       expect(Object.keys(less.dynamicFields)).to.have.members(texts.slice(1));
     });
 
-    it('a long text has ten thousand characters in any script', async () => {
+    it('accepts ten thousand characters of any script in a long text', async () => {
       const t = makePlane();
       const [id = ''] = await manyTexts(t, 1);
       for (const text of [
@@ -165,7 +165,7 @@ describe('changing a contract', () => {
         );
     });
 
-    it('where values that the caller does not see leave no room, the reason says how much there is', async () => {
+    it('reports how much room hidden values leave', async () => {
       const t = makePlane();
       const [mine = ''] = await manyTexts(t, 1);
       const hidden = await manyTexts(t, 26, { visibleRoles: ['finance'] });
@@ -187,7 +187,7 @@ describe('changing a contract', () => {
       ).to.equal('nothing of it');
     });
 
-    it('a computed total follows quantity and price; one that was set stays', async () => {
+    it('recomputes a computed total from quantity and price, and keeps one that was set', async () => {
       const t = makePlane();
       const computed = await t.plane.createContract(aContract({ quantity: 2, unitPrice: 10.5 }));
       expect((await update(t, computed, { quantity: 3 })).totalAmount).to.equal(31.5);
@@ -197,7 +197,7 @@ describe('changing a contract', () => {
       expect((await update(t, set, { totalAmount: null })).totalAmount).to.equal(40);
     });
 
-    it('the end cannot be before the start, whichever of the two changes', async () => {
+    it('refuses an end before the start, whichever of the two changes', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract({ startDate: '2026-02-01', endDate: '2026-03-01' }));
       for (const changes of [{ startDate: '2026-03-02' }, { endDate: '2026-01-31' }]) {
@@ -211,7 +211,7 @@ describe('changing a contract', () => {
       );
     });
 
-    it('a number that another live contract has is refused whatever its case; its own may change case', async () => {
+    it('refuses a number of another contract in any case, but accepts another case of its own', async () => {
       const t = makePlane();
       await t.plane.createContract(aContract({ contractNo: 'HT-One', archiveCode: 'AR-One' }));
       const second = await t.plane.createContract(aContract({ contractNo: 'HT-Two', archiveCode: 'AR-Two' }));
@@ -226,7 +226,7 @@ describe('changing a contract', () => {
       expect((await update(t, second, { contractNo: 'ht-two' })).contractNo).to.equal('ht-two');
     });
 
-    it('of two that take one number at the same time, one is refused and named the other', async () => {
+    it('accepts one of two concurrent requests for the same number, and refuses the other with its field', async () => {
       const t = makePlane();
       const made = await Promise.all([t.plane.createContract(aContract()), t.plane.createContract(aContract())]);
       const outcomes = await Promise.allSettled(made.map((contract) => update(t, contract, { contractNo: 'WANTED' })));
@@ -235,7 +235,7 @@ describe('changing a contract', () => {
       expect(lost?.reason).to.have.property('code', 'DUPLICATE_CONTRACT_NO');
     });
 
-    it('parallel changes of one contract all count', async () => {
+    it('counts all parallel changes of one contract', async () => {
       const t = makePlane();
       const fields: string[] = [];
       for (let i = 0; i < 20; i++) fields.push((await aField(t, { type: 'number' })).id);
@@ -245,7 +245,7 @@ describe('changing a contract', () => {
       expect([after.version, Object.keys(after.dynamicFields).length]).to.deep.equal([21, 20]);
     });
 
-    it('a search finds the new text and no longer the old one', async () => {
+    it('updates the text that the search finds', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract({ remark: 'yellow crane 黄鹤楼' }));
       await update(t, made, { remark: 'BLUE crane 蓝鲸号' });
@@ -256,7 +256,7 @@ describe('changing a contract', () => {
     });
 
     describe('currency', () => {
-      it("every amount keeps its number, lines in the contract's currency among them", async () => {
+      it("keeps the number of every amount, including those of lines in the contract's currency", async () => {
         const t = makePlane();
         const made = await t.plane.createContract(
           aContract({
@@ -278,7 +278,7 @@ describe('changing a contract', () => {
         expect((await update(t, made, { currencyCode: null })).currencyCode).to.equal('CNY');
       });
 
-      it('an amount with more decimals than the new currency has is named', async () => {
+      it('reports an amount with more decimals than the new currency has', async () => {
         const t = makePlane();
         const made = await t.plane.createContract(
           aContract({
@@ -297,7 +297,7 @@ describe('changing a contract', () => {
         expect((await t.plane.getContract({ contractId: made.id })).version).to.equal(1);
       });
 
-      it('it cannot change once money was received or an invoice stands', async () => {
+      it('is refused after money was received or while an invoice is issued', async () => {
         const t = makePlane();
         const paid = await t.plane.createContract(aContract({ payments: [aLine({ receivedAmount: 1 })] }));
         const invoiced = await t.plane.createContract(
@@ -312,7 +312,7 @@ describe('changing a contract', () => {
         }
       });
 
-      it('money that was taken back still fixes it', async () => {
+      it('is refused even if the money was taken back', async () => {
         const t = makePlane();
         const made = await t.plane.createContract(aContract({ payments: [aLine({ receivedAmount: 1 })] }));
         await t.plane.recordReceipt({ paymentId: made.payments[0]?.id ?? '', receivedAmount: 0 });
@@ -334,7 +334,7 @@ describe('changing a contract', () => {
         return { t, input, made: await t.plane.createContract(input) };
       };
 
-      it('refuses other values of core fields, and names them', async () => {
+      it('refuses other values of core fields, and lists them', async () => {
         const { t, made } = await locked();
         expect(made.locked).to.equal(true);
         const changes: ContractPatch = {
@@ -351,7 +351,7 @@ describe('changing a contract', () => {
         });
       });
 
-      it('takes the same values back, and changes of what no lock protects', async () => {
+      it('accepts the same values, and changes of unprotected fields', async () => {
         const { t, made, input } = await locked();
         const { payments: _, ...same } = input;
         const superior = newId();
@@ -374,7 +374,7 @@ describe('changing a contract', () => {
       });
     });
 
-    it('the stage and the template move by transitions only', async () => {
+    it('changes the stage and the template by transitions only', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract());
       const refused: [ContractPatch, string, string][] = [
@@ -391,7 +391,7 @@ describe('changing a contract', () => {
       }
     });
 
-    it('a type code must exist; naming one leaves the type as it is', async () => {
+    it('requires an existing type code, and keeps the type with it', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract({ type: 'sale' }));
       expect(await failureOf(update(t, made, { typeCode: 'barter' }))).to.deep.equal({
@@ -403,7 +403,7 @@ describe('changing a contract', () => {
       expect((await update(t, made, { type: null })).type).to.equal('lease');
     });
 
-    it("ids that cannot be a record's, and files that are none, are refused", async () => {
+    it('refuses invalid ids, and files that do not exist', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract());
       for (const field of ['subjectId', 'ownerId', 'ownerSuperiorId'] as const) {
@@ -418,7 +418,7 @@ describe('changing a contract', () => {
       });
     });
 
-    it('a change of another version than the present one is refused', async () => {
+    it('refuses an outdated version', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract());
       await update({ plane: t.as({ ifVersion: 1 }) }, made, { remark: 'second' });
@@ -429,10 +429,10 @@ describe('changing a contract', () => {
       expect((await update({ plane: t.as({ ifVersion: 2 }) }, made, { remark: 'third' })).version).to.equal(3);
     });
 
-    it('a required field cannot be cleared', async () => {
+    it('refuses to clear a required field', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract());
-      const changes = { partyA: null, quantity: null } as unknown as ContractPatch; // what a client may send against the schema
+      const changes = { partyA: null, quantity: null } as unknown as ContractPatch; // a request that violates the schema
       expect(await failureOf(update(t, made, changes))).to.deep.equal({
         code: 'INVALID_INPUT',
         details: {

@@ -4,7 +4,7 @@ import { aContract, aLine } from '../support/samples.js';
 
 describe('contracts', () => {
   forEachPlane((_name, makePlane) => {
-    it('a contract that was entered is read back the same', async () => {
+    it('are read back as they were created', async () => {
       const { plane } = makePlane();
       const made = await plane.createContract(
         aContract({ payments: [aLine(), aLine({ dueDate: '2026-03-01', receivedAmount: 400 })] }),

@@ -19,7 +19,7 @@ import { serveOverHttp } from '../support/wire.js';
 const Empty = s.object({});
 const IDEMPOTENCY = { key: 'asked-in-time', requestHash: 'aa' };
 
-/** Where the operations below are, as a test sees it, and what they wait for. */
+/** The test's handles of the operations below, and the promises that they wait for. */
 class Gate {
   private begin: () => void = () => undefined;
   private letGo: () => void = () => undefined;
@@ -27,7 +27,7 @@ class Gate {
   private readonly opened = new Promise<void>((resolve) => (this.letGo = resolve));
   ended = 0;
 
-  /** Waits until the test or the end of the call lets it go on. */
+  /** Waits until the test releases the call or the call ends. */
   async pass(signal: AbortSignal): Promise<void> {
     this.begin();
     const end = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
@@ -91,7 +91,7 @@ function operationsAt(gate: Gate) {
 type Listed = ReturnType<typeof operationsAt>;
 
 for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
-  describe(`the time of a call, on ${kind}`, () => {
+  describe(`the deadline of a call, on ${kind}`, () => {
     const undo: (() => Promise<void>)[] = [];
     let database: Awaited<ReturnType<typeof openTenantDatabase>>['database'];
     let gate: Gate;
@@ -127,12 +127,12 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
     const late = (name: keyof Listed, more: Partial<Call> = {}) =>
       failureOf(plane.invoke(name, { call: { ...call, timeoutMs: 200, ...more } }, {}));
 
-    it('ends a read, which has done nothing', async () => {
+    it('ends a read, which has changed nothing', async () => {
       expect(await late('look')).to.deep.equal({ code: 'DATA_PLANE_UNAVAILABLE', details: { retryAfterSeconds: 5 } });
       expect(gate.ended).to.equal(1);
     });
 
-    it('undoes a write, which has done nothing and can be asked for again under its key', async () => {
+    it('rolls back a write, which has changed nothing and can be repeated under its key', async () => {
       expect(await late('change', { idempotency: IDEMPOTENCY })).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
       expect(await changes()).to.equal(0);
       gate.open();
@@ -143,7 +143,7 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
       expect(await changes()).to.equal(1);
     });
 
-    it('ends an operation of many steps between two of them: what is committed of it may have been all', async () => {
+    it('ends an operation of many steps between two of them; what it committed may be all of it', async () => {
       expect(await late('changeInSteps')).to.deep.equal({
         code: 'DATA_PLANE_OUTCOME_UNKNOWN',
         details: { operationId: call.requestId },
@@ -151,12 +151,12 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
       expect(await changes()).to.equal(1);
     });
 
-    it('ends an operation of many steps before the first that changes something, and it has done nothing', async () => {
+    it('ends an operation of many steps before its first change, and then nothing has changed', async () => {
       expect(await late('lookAndChange')).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
       expect(await changes()).to.equal(0);
     });
 
-    it('ends a read when its caller goes, through the bound plane too', async () => {
+    it('ends a read when its caller disconnects, through the bound plane too', async () => {
       const going = new AbortController();
       const bound = bind(plane, call, { operations, signal: going.signal });
       const asked = failureOf(bound.look({}));
@@ -166,7 +166,7 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
       await isEnded();
     });
 
-    it('lets a write go on though its caller goes, where the plane is bound', async () => {
+    it('does not end a write when its caller disconnects, if the plane is bound', async () => {
       const going = new AbortController();
       const asked = bind(plane, call, { operations, signal: going.signal }).change({});
       await gate.begun;
@@ -176,22 +176,22 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
       expect([await changes(), gate.ended]).to.deep.equal([1, 0]);
     });
 
-    it('undoes a write without a key when its caller says so', async () => {
+    it('rolls back a write without a key when its caller aborts it', async () => {
       const going = new AbortController();
       const asked = failureOf(plane.invoke('change', { call, signal: going.signal }, {}));
       await gate.begun;
       going.abort();
-      // Over a wire, the caller has disconnected before the outcome is known.
+      // Over a connection, the caller has disconnected before the outcome is known.
       expect(await asked).to.have.property(
         'code',
         kind === 'sqlite over the wire' ? 'DATA_PLANE_OUTCOME_UNKNOWN' : 'DATA_PLANE_UNAVAILABLE',
       );
       await isEnded();
-      await database.write(call, (tx) => tx.all('SELECT 1')); // comes after it
+      await database.write(call, (tx) => tx.all('SELECT 1')); // runs after the write
       expect(await changes()).to.equal(0);
     });
 
-    it('finishes a write under a key once it has begun: a repeated request finds the answer', async () => {
+    it('does not end a write under a key that has begun, and a repeated request gets its answer', async () => {
       const going = new AbortController();
       const keyed = { ...call, idempotency: IDEMPOTENCY };
       const asked = plane.invoke('change', { call: keyed, signal: going.signal }, {}).then(
@@ -207,7 +207,7 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
       expect([await changes(), gate.ended]).to.deep.equal([1, 0]);
     });
 
-    it('starts nothing for a caller who disconnected', async () => {
+    it('starts nothing for a caller who has disconnected', async () => {
       for (const name of ['look', 'change', 'lookAndChange'] as const)
         expect(await failureOf(plane.invoke(name, { call, signal: AbortSignal.abort() }, {})), name).to.have.property(
           'code',

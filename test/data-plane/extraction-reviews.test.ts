@@ -11,7 +11,7 @@ import { acceptAll, controls, field, put, withPeople } from '../support/extracti
 describe('a review of an extraction', () => {
   forEachPlane(
     (_name, makePlane) => {
-      it('is kept field by field, the last one counting, and call by call with its metadata', async () => {
+      it('is stored by field, of which the last counts, and by call with its metadata', async () => {
         const t = makePlane();
         const run = await t.plane.extractContract({ text: EN_SALE.text });
         const first = await t.plane.reviewExtraction({
@@ -56,7 +56,7 @@ describe('a review of an extraction', () => {
         ]);
       });
 
-      it('checks values as a change of the contract would, and names each bad one', async () => {
+      it('checks values as an update of the contract would, and reports each invalid one', async () => {
         const { plane } = makePlane();
         const run = await plane.extractContract({ text: EN_SALE.text });
         const bad: readonly (readonly [review: FieldReview | object, path: string, problem: RegExp])[] = [
@@ -99,7 +99,7 @@ describe('a review of an extraction', () => {
           plane.reviewExtraction({ runId: run.id, fields: bad.map(([review]) => review as FieldReview) }),
         );
         expect(Object.keys(several).length).to.be.greaterThan(10);
-        // With the currency that the review itself names, the amount has other decimals.
+        // With the currency in the review, the amount has other decimals.
         await plane.reviewExtraction({
           runId: run.id,
           fields: [put('currencyCode', 'KWD'), put('totalAmount', 1.005)],
@@ -107,7 +107,7 @@ describe('a review of an extraction', () => {
         expect((await plane.getExtraction({ runId: run.id })).reviews).to.have.length(1);
       });
 
-      it('refuses people and subject companies that are not there', async () => {
+      it('refuses members and subject companies that do not exist', async () => {
         const t = withPeople(makePlane());
         const run = await t.plane.extractContract({ text: EN_SALE.text });
         for (const key of ['ownerId', 'subjectId', 'ownerSuperiorId']) {
@@ -124,7 +124,7 @@ describe('a review of an extraction', () => {
         });
       });
 
-      it('makes a draft of a run without a contract, once nothing lacks, and marks it extracted', async () => {
+      it('creates a draft from a run without a contract once it is complete, and marks it extracted', async () => {
         const t = withPeople(makePlane({ controls }));
         const run = await t.plane.extractContract({ text: EN_SALE.text });
         const lacking = await failureOf(
@@ -176,7 +176,7 @@ describe('a review of an extraction', () => {
         });
       });
 
-      it('asks for the subject company where the caller has several, and names lines and terms that lack something', async () => {
+      it('requires the subject company if the caller has several, and reports incomplete lines and terms', async () => {
         const t = withPeople(makePlane({ controls }));
         const run = await t.plane.extractContract({ text: '合同总价：100,000元\n预付款：合同总价的30%；' });
         const people = { ...t.people, subjects: [...t.people.subjects, { id: newId(), name: 'Other' }] };
@@ -194,7 +194,7 @@ describe('a review of an extraction', () => {
           .and.not.include('ownerId');
       });
 
-      it('changes the contract of the run by the rules of a change, all of it or nothing', async () => {
+      it('updates the contract of the run by the same rules as a request, completely or not at all', async () => {
         const t = withPeople(makePlane({ controls }));
         const contract = await t.plane.createContract(
           aContract({ subjectId: t.subjectId, ownerId: newId(), payments: [aLine({ period: 'old' })] }),
@@ -257,7 +257,7 @@ describe('a review of an extraction', () => {
         ).to.equal('rejected');
       });
 
-      it('respects locks, versions and the rights of the lines', async () => {
+      it('respects locks, versions and the rights on lines', async () => {
         const t = withPeople(makePlane({ controls }));
         const contract = await t.plane.createContract(aContract({ workflowStage: 'signed', payments: [aLine()] }));
         const run = await t.plane.extractContract({ contractId: contract.id, text: EN_SALE.text });
@@ -294,7 +294,7 @@ describe('a review of an extraction', () => {
         expect(await t.plane.getContract({ contractId: contract.id })).to.include({ receivedAmount: 5 });
       });
 
-      it('leaves a draft a draft without the workflow feature, and with a warning where the caller may not move it', async () => {
+      it('leaves the contract a draft without the workflow feature, or, with a warning, if the caller may not move it', async () => {
         for (const [changes, codes] of [
           [{ rights: { ...ALL_RIGHTS, workflowAutomation: false } }, []],
           [{ controls: {} }, ['NOT_MARKED_EXTRACTED']],
@@ -316,7 +316,7 @@ describe('a review of an extraction', () => {
         }
       });
 
-      it('writes custom values like any change, and shows them to who may see them', async () => {
+      it('writes custom values like an update, and shows them to members who may see them', async () => {
         const t = withPeople(makePlane({ controls }));
         const { field: margin } = await t.plane.runFieldCommand({
           type: 'CreateField',
@@ -342,7 +342,7 @@ describe('a review of an extraction', () => {
         expect(field(sales, 'dynamicFields')?.overrideValue).to.deep.equal({});
       });
 
-      it('of reviews at once none is lost', async () => {
+      it('loses no value of concurrent reviews', async () => {
         const t = makePlane();
         const run = await t.plane.extractContract({ text: EN_SALE.text });
         await Promise.all(

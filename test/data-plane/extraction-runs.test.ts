@@ -8,10 +8,10 @@ import { forEachPlane, PLANES } from '../support/plane.js';
 import { aContract } from '../support/samples.js';
 import { field, NOT_FOUND, put } from '../support/extraction-runs.js';
 
-describe('runs of extraction', () => {
+describe('extraction runs', () => {
   forEachPlane(
     (_name, makePlane) => {
-      it('a text is read, kept for review, and read again as it was answered', async () => {
+      it('read a text, store it for review, and return it unchanged later', async () => {
         const t = makePlane();
         const run = await t.plane.extractContract({ text: ZH_LEASE.text, fileName: 'lease.txt' });
         expect(run).to.deep.include({
@@ -40,7 +40,7 @@ describe('runs of extraction', () => {
         );
       });
 
-      it('exactly one of text and file is read', async () => {
+      it('read either a text or a file', async () => {
         const { plane } = makePlane();
         expect(await badFields(plane.extractContract({}))).to.have.all.keys('text');
         expect(await badFields(plane.extractContract({ text: ' \n\t ' }))).to.deep.equal({ text: 'must not be empty' });
@@ -53,7 +53,7 @@ describe('runs of extraction', () => {
           });
       });
 
-      it('a run is for a contract in scope, and visible to everyone who sees that contract', async () => {
+      it('for a contract in scope are visible to everyone who sees that contract', async () => {
         const t = makePlane();
         const contract = await t.plane.createContract(aContract());
         for (const contractId of [newId(), 'no-id'])
@@ -83,7 +83,7 @@ describe('runs of extraction', () => {
         expect(await failureOf(t.plane.getExtraction({ runId: run.id }))).to.deep.equal(NOT_FOUND);
       });
 
-      it('a run for no contract is visible to its creator and to administrators with unrestricted scope', async () => {
+      it('for no contract are visible to their creator and to administrators with unrestricted scope', async () => {
         const t = makePlane();
         const run = await t.plane.extractContract({ text: EN_SALE.text });
         const other = { actor: { ...t.call.actor, id: newId() } };
@@ -97,7 +97,7 @@ describe('runs of extraction', () => {
         }
       });
 
-      it('account numbers are masked for who may not see them, wherever they stand in a run', async () => {
+      it('mask account numbers, wherever they occur, for callers who may not see them', async () => {
         const t = makePlane();
         const plain = t.as({ rights: { ...ALL_RIGHTS, sensitive: false } });
         const run = await plain.extractContract({ text: EN_SALE.text });
@@ -108,14 +108,14 @@ describe('runs of extraction', () => {
           fields: [put('payeeAccount', '4000 1111 2222')],
         });
         expect(field(reviewed, 'payeeAccount')?.overrideValue).to.equal('****2222');
-        // What was found, sent back as it was shown, is what was found.
+        // A masked value that is sent back unchanged stands for the original value.
         await plain.reviewExtraction({ runId: run.id, fields: [put('payeeAccount', '**** 901')] });
         expect(field(await t.plane.getExtraction({ runId: run.id }), 'payeeAccount')?.overrideValue).to.equal(
           '7559 1234 5678 901',
         );
       });
 
-      it('the text is not kept, and the audit says what was done, not what was read', async () => {
+      it('do not store the text, and the audit records the action without the values', async () => {
         const t = makePlane();
         const run = await t.plane.extractContract({
           text: `${EN_SALE.text}\nA word that no reading rests on: xylophonist.`,
@@ -137,7 +137,7 @@ describe('runs of extraction', () => {
         expect(JSON.stringify(runs)).not.to.contain('xylophonist');
       });
 
-      it('runs that were not applied are deleted after ninety days, a few with each new one', async () => {
+      it('that were not applied are deleted after ninety days, a few with each new one', async () => {
         const t = makePlane();
         const old = await t.plane.extractContract({ text: 'Contract No.: A-1' });
         await t.plane.reviewExtraction({ runId: old.id, fields: [{ fieldKey: 'contractNo', status: 'accepted' }] });
@@ -146,7 +146,7 @@ describe('runs of extraction', () => {
         expect(await failureOf(t.plane.getExtraction({ runId: old.id }))).to.deep.equal(NOT_FOUND);
       });
 
-      it('under one key a text is read once', async () => {
+      it('read a text once under one key', async () => {
         const t = makePlane();
         const call = { ...t.call, idempotency: { key: 'extract', requestHash: 'h' } };
         const first = await t.data.invoke('extractContract', { call }, { text: EN_SALE.text });

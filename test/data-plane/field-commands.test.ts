@@ -6,9 +6,9 @@ import { aField, fieldCommand } from '../support/fields.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract } from '../support/samples.js';
 
-describe('commands about custom fields', () => {
+describe('custom field commands', () => {
   forEachPlane((name, makePlane) => {
-    /** Past the types: what a client may send. */
+    /** Bypasses the types, as a client may send anything. */
     const raw = (
       { plane }: Pick<TestPlane, 'plane'>,
       type: FieldCommandType,
@@ -26,7 +26,7 @@ describe('commands about custom fields', () => {
         .filter(({ archived }) => !archived)
         .map(({ section, order, name }) => `${section ?? '-'} ${order} ${name}`);
 
-    it('a field is made with everything that a definition has', async () => {
+    it('create a field with all properties of a definition', async () => {
       const t = makePlane();
       const payload = {
         name: 'Crane colour',
@@ -76,7 +76,7 @@ describe('commands about custom fields', () => {
       expect(await t.plane.listFields({})).to.deep.equal([field]);
     });
 
-    it('codes come from names, are made unique by numbers, and are never reused', async () => {
+    it('derive codes from names, made unique by numbers and never reused', async () => {
       const t = makePlane();
       const codeOf = async (name: string) => (await aField(t, { name })).code;
       expect(await codeOf('Gate No. 4')).to.equal('gate_no_4');
@@ -94,7 +94,7 @@ describe('commands about custom fields', () => {
       expect(await codeOf('Once')).to.equal('once_2');
     });
 
-    it('what contradicts itself is a 400 that names each field once', async () => {
+    it('report each field of a contradictory definition once, with a 400', async () => {
       const t = makePlane();
       const create = (more: Readonly<Record<string, unknown>>) =>
         raw(t, 'CreateField', { name: 'F', type: 'text', ...more });
@@ -145,7 +145,7 @@ describe('commands about custom fields', () => {
       expect(await t.plane.listFields({})).to.deep.equal([]);
     });
 
-    it('a missing record is reported with its field', async () => {
+    it('report a missing record with its field', async () => {
       const t = makePlane();
       const nowhere = newId();
       const unknown = (field: string, value: string) => ({ code: 'REFERENCE_INVALID', details: { field, value } });
@@ -177,7 +177,7 @@ describe('commands about custom fields', () => {
       ).to.deep.equal(unknown('payload.options[0].id', nowhere));
     });
 
-    it('names are unique among live fields whatever their case, also when one comes back', async () => {
+    it('refuse a name that another live field has in any case, also when a field is restored', async () => {
       const t = makePlane();
       const taken = { code: 'DUPLICATE_CODE', details: { field: 'name', value: 'GATE' } };
       const gate = await aField(t, { name: 'Gate' });
@@ -194,7 +194,7 @@ describe('commands about custom fields', () => {
       );
     });
 
-    it('of several that take one name at the same time one gets it', async () => {
+    it('accept one of several concurrent requests for the same name', async () => {
       const t = makePlane();
       const outcomes = await Promise.allSettled(Array.from({ length: 4 }, () => aField(t, { name: 'Wanted' })));
       expect(outcomes.map(({ status }) => status).toSorted()).to.deep.equal([
@@ -207,7 +207,7 @@ describe('commands about custom fields', () => {
         if (outcome.status === 'rejected') expect(outcome.reason).to.have.property('code', 'DUPLICATE_CODE');
     });
 
-    it('positions count from one in each section, after every move', async () => {
+    it('number positions from one in each section, after every move', async () => {
       const t = makePlane();
       const [a, b, c] = [
         await aField(t, { name: 'a' }),
@@ -245,7 +245,7 @@ describe('commands about custom fields', () => {
       ).to.deep.equal(['payload.section must be the section of afterFieldId, or be left out']);
     });
 
-    it('a neighbour of another section moves a field there, unless a third section is named', async () => {
+    it('move a field to the section of its new neighbour, unless the request names a third section', async () => {
       const t = makePlane();
       const [a, b, x] = [
         await aField(t, { name: 'a' }),
@@ -258,7 +258,7 @@ describe('commands about custom fields', () => {
       await fieldCommand(t, 'MoveField', { fieldId: b.id, afterFieldId: a.id, section: 'S' });
       expect(await names(t)).to.deep.equal(['S 1 a', 'S 2 b', 'S 3 x', 'T 1 y']);
       const y = (await t.plane.listFields({})).find(({ name }) => name === 'y');
-      // The section where the field stands is no third one.
+      // The current section of the field is not a third one.
       await fieldCommand(t, 'MoveField', { fieldId: b.id, afterFieldId: y?.id ?? '', section: 'S' });
       expect(await names(t)).to.deep.equal(['S 1 a', 'S 2 x', 'T 1 y', 'T 2 b']);
       for (const section of ['R', null])
@@ -270,7 +270,7 @@ describe('commands about custom fields', () => {
       expect(await names(t)).to.deep.equal(['S 1 a', 'S 2 x', 'T 1 y', 'T 2 b']);
     });
 
-    it('a copy stands behind its original, with the values when they are asked for', async () => {
+    it('place a copy after its original, with the values on request', async () => {
       const t = makePlane();
       const gate = await aField(t, { name: 'Gate', type: 'number', settings: { precision: 1 }, required: true });
       await aField(t, { name: 'Last' });
@@ -293,7 +293,7 @@ describe('commands about custom fields', () => {
       expect([read.dynamicFields, read.version]).to.deep.equal([{ [gate.id]: 4.5, [full.field.id]: 4.5 }, 1]);
     });
 
-    it('options are listed anew: known ones keep their id, removed ones their label', async () => {
+    it('replace the options, of which known ones keep their id and removed ones their label', async () => {
       const t = makePlane();
       const field = await aField(t, {
         type: 'multi_select',
@@ -311,7 +311,7 @@ describe('commands about custom fields', () => {
         [a, 'A', 4, true],
       ]);
       expect((await t.plane.getContract({ contractId: made.id })).dynamicFields).to.deep.equal({ [field.id]: [a, b] });
-      // A stored value may stay, but a removed one cannot be set.
+      // A stored value may remain, but a removed option cannot be set.
       expect(
         (await t.plane.updateContract({ contractId: made.id, changes: { dynamicFields: { [field.id]: [a, b, c] } } }))
           .dynamicFields,
@@ -343,9 +343,9 @@ describe('commands about custom fields', () => {
       ).to.deep.equal(['payload.fieldId must be a field with options; this one is of the type text']);
     });
 
-    // Hundreds of commands: one database is enough.
+    // This test sends hundreds of commands, so one database is enough.
     if (name === 'sqlite')
-      it('two hundred fields are in use at most', async () => {
+      it('allow at most two hundred fields in use', async () => {
         const t = makePlane();
         for (let i = 0; i < 200; i++) await aField(t);
         const limit = { code: 'LIMIT_REACHED', details: { limit: 200 } };
@@ -359,7 +359,7 @@ describe('commands about custom fields', () => {
         ).to.deep.equal(limit);
       });
 
-    it('leaves one audit row each, and none for what changes nothing or only looks', async () => {
+    it('add one audit row each, and none for a command that changes nothing or only reads', async () => {
       const t = makePlane();
       const field = await aField(t, { name: 'Told' });
       await fieldCommand(t, 'RenameField', { fieldId: field.id, name: 'Told' });

@@ -15,7 +15,7 @@ describe("changing a custom field's type", () => {
         fieldCommand(t, 'UpdateFieldType', { fieldId, type, ...more });
       const valueOf = async ({ plane }: Pick<TestPlane, 'plane'>, contractId: string, fieldId: string) =>
         (await plane.getContract({ contractId })).dynamicFields[fieldId];
-      /** Contracts with these values, one each; nothing for `null`. */
+      /** Contracts with these values, one each, and without a value for `null`. */
       const book = async (t: TestPlane, fieldId: string, values: readonly (FieldValue | null)[]) => {
         const ids: string[] = [];
         for (const value of values)
@@ -25,7 +25,7 @@ describe("changing a custom field's type", () => {
       const valuesOf = async (t: Pick<TestPlane, 'plane'>, ids: readonly string[], fieldId: string) =>
         Promise.all(ids.map((id) => valueOf(t, id, fieldId)));
 
-      it('takes the values of all contracts along, deleted ones too, and leaves their versions', async () => {
+      it('converts the values of all contracts, including deleted ones, and keeps their versions', async () => {
         const t = makePlane();
         const field = await aField(t, { defaultValue: '7' });
         const ids = await book(t, field.id, ['1,200', '-3', null]);
@@ -47,7 +47,7 @@ describe("changing a custom field's type", () => {
         });
       });
 
-      it('refuses as a whole what would lose something, and shows where', async () => {
+      it('is refused completely if a value would be lost, with samples', async () => {
         const t = makePlane();
         const field = await aField(t);
         const ids = await book(t, field.id, ['5', ...Array.from({ length: 22 }, (_, i) => `word ${i}`)]);
@@ -73,7 +73,7 @@ describe("changing a custom field's type", () => {
         expect(result?.samples.map(({ contractId, value }) => [contractId, value])).to.deep.equal([[mine, 'word']]);
       });
 
-      it('returns no counts to a caller who does not see the field, and loses nothing', async () => {
+      it('returns no counts to a caller who does not see the field, and loses no values', async () => {
         const t = makePlane();
         const field = await aField(t, { visibleRoles: ['manager'] });
         const ids = await book(t, field.id, ['5', '1,200']);
@@ -101,7 +101,7 @@ describe("changing a custom field's type", () => {
         ]);
       });
 
-      it('takes no options out of values that the caller does not see', async () => {
+      it('removes no options from values that the caller does not see', async () => {
         const t = makePlane();
         const field = await aField(t, {
           type: 'select',
@@ -125,7 +125,7 @@ describe("changing a custom field's type", () => {
         expect(await valueOf(t, mine, field.id)).to.equal(a);
       });
 
-      it('a dry run counts and changes nothing', async () => {
+      it('only counts in a dry run', async () => {
         const t = makePlane();
         const field = await aField(t);
         const ids = await book(t, field.id, ['5', 'word', '2026-03-01']);
@@ -141,7 +141,7 @@ describe("changing a custom field's type", () => {
         expect(await valuesOf(t, ids, field.id)).to.deep.equal(['5', 'word', '2026-03-01']);
       });
 
-      it('clears lost values when requested, and restores them with the type', async () => {
+      it('clears lost values on request, and restores them with the type', async () => {
         const t = makePlane();
         const field = await aField(t);
         const ids = await book(t, field.id, ['5,000', 'word', null]);
@@ -155,7 +155,7 @@ describe("changing a custom field's type", () => {
         expect(await valuesOf(t, ids, field.id)).to.deep.equal(['5,000', 'word', undefined]);
       });
 
-      it('a value that was changed since is kept, and is converted', async () => {
+      it('keeps and converts a value that was changed since', async () => {
         const t = makePlane();
         const field = await aField(t);
         const [kept, changed, filled, emptied] = await book(t, field.id, ['1,000', '2,000', 'word', '3,000']);
@@ -174,7 +174,7 @@ describe("changing a custom field's type", () => {
         ]);
       });
 
-      it('after thirty days the former values are deleted', async () => {
+      it('deletes the previous values after thirty days', async () => {
         const t = makePlane();
         const field = await aField(t);
         const ids = await book(t, field.id, ['1,000', 'word']);
@@ -184,7 +184,7 @@ describe("changing a custom field's type", () => {
         expect(await valuesOf(t, ids, field.id)).to.deep.equal(['1000', undefined]);
       });
 
-      it('comes back through several types, settings and options with it', async () => {
+      it('restores settings and options after several changes of type', async () => {
         const t = makePlane();
         const field = await aField(t, { type: 'select', options: [{ label: '12.5', color: 'red' }, { label: 'Yes' }] });
         const [number = '', yes = ''] = field.options.map(({ id }) => id);
@@ -196,7 +196,7 @@ describe("changing a custom field's type", () => {
         expect(await valuesOf(t, ids, field.id)).to.deep.equal([number, yes]);
       });
 
-      it('makes options of labels, at most a hundred', async () => {
+      it('creates at most a hundred options from labels', async () => {
         const t = makePlane();
         const field = await aField(t);
         const labels = Array.from({ length: 100 }, (_, i) => `label ${i}`);
@@ -214,7 +214,7 @@ describe("changing a custom field's type", () => {
         ).to.include({ converted: 101, cleared: 0 });
       });
 
-      it('flags become two options, whatever their values are', async () => {
+      it('always converts booleans to two options', async () => {
         const t = makePlane();
         const field = await aField(t, { type: 'boolean' });
         const ids = await book(t, field.id, [true]);
@@ -223,7 +223,7 @@ describe("changing a custom field's type", () => {
         expect(await valuesOf(t, ids, field.id)).to.deep.equal([choice.options[0]?.id]);
       });
 
-      it('members are known by name, and days as the tenant writes them', async () => {
+      it("matches members by name, and dates in the tenant's format", async () => {
         const t = makePlane();
         const ming = { id: newId(), name: 'Ming Li', email: 'ming@example.test', active: true };
         const [person, day] = [await aField(t), await aField(t)];
@@ -238,7 +238,7 @@ describe("changing a custom field's type", () => {
         });
       });
 
-      it('an amount keeps its number in another currency, and a precision that would cost digits is a loss', async () => {
+      it('keeps the number of an amount in another currency, and treats removed decimals as a loss', async () => {
         const t = makePlane();
         const field = await aField(t, { type: 'currency' });
         expect(field.settings.currencyCode).to.equal('CNY');
@@ -256,7 +256,7 @@ describe("changing a custom field's type", () => {
         expect(await valuesOf(t, ids, field.id)).to.deep.equal([5.25, 6]);
       });
 
-      it('converting back restores the values, whatever the types in between', async () => {
+      it('restores the values when it is reverted, whatever the types in between', async () => {
         const t = makePlane();
         const texts = fc.array(
           fc.oneof(
@@ -296,7 +296,7 @@ describe("changing a custom field's type", () => {
         );
       });
 
-      it('a value that is written meanwhile is of the new type, or refused, never one of the old', async () => {
+      it('either converts or refuses a value that is written concurrently', async () => {
         const t = makePlane();
         const field = await aField(t);
         const ids = await book(t, field.id, ['1', '2', '3']);
@@ -330,7 +330,7 @@ describe("changing a custom field's type", () => {
       });
 
       if (name !== 'remote')
-        it('two thousand contracts are converted in one piece, and other requests are served meanwhile', async () => {
+        it('converts two thousand contracts in one transaction, and lets other requests be served meanwhile', async () => {
           const t = makePlane();
           const field = await aField(t);
           await book(t, field.id, ['0']);
@@ -347,7 +347,7 @@ describe("changing a custom field's type", () => {
           expect((await toType(t, field.id, 'text')).result).to.include({ total: 2_001, converted: 2_001 });
         });
 
-      it('a contract whose values would become too large loses the value, and nothing else', async () => {
+      it('clears a value if its contract would become too large, and nothing else', async () => {
         const t = makePlane();
         const options = Array.from({ length: 120 }, (_, i) => ({ label: `${'字'.repeat(90)} ${i}` }));
         const choice = await aField(t, { type: 'multi_select', options });
@@ -361,7 +361,7 @@ describe("changing a custom field's type", () => {
   );
 });
 
-/** Makes the tenant's one contract into many, without a thousand requests. */
+/** Copies the tenant's one contract, without a thousand requests. */
 async function multiply({ database, call }: TestPlane, times: number): Promise<void> {
   await database.write(call, async (tx) => {
     const row = await tx.get('SELECT * FROM contracts WHERE tenant_id = ?', [call.tenantId]);

@@ -9,7 +9,7 @@ import { aContract } from '../support/samples.js';
 describe('the statements of custom fields', () => {
   forEachPlane(
     (name, makePlane) => {
-      it('walk over contracts with values in the order of their own index, and find former forms by key', async () => {
+      it('scan contracts with values in the order of their index, and find previous values by key', async () => {
         const t = makePlane();
         const field = await aField(t);
         for (let i = 0; i < 3; i++)
@@ -25,7 +25,7 @@ describe('the statements of custom fields', () => {
           for await (const step of new FieldValueStore(reported, t.call, new DueMarks()).walk(field.id))
             walked += step.length;
           expect(walked).to.equal(2);
-          // Of so few rows PostgreSQL would read all.
+          // PostgreSQL would scan a table of so few rows.
           if (name === 'postgres')
             for (const way of ['seqscan', 'bitmapscan', 'sort']) await tx.run(`SET LOCAL enable_${way} = off`);
           const found: string[] = [];

@@ -29,7 +29,7 @@ describe('custom values of contracts', () => {
         details: { issues: given.map(([id, problem]) => ({ path: `dynamicFields.${id}`, problem })) },
       });
 
-      it('are kept as their types have them, and answered everywhere', async () => {
+      it('are normalised by their types, and returned by every operation', async () => {
         const t = makePlane();
         const ming = { id: newId(), name: 'Ming Li', email: 'ming@example.test', active: true };
         const [text, date, at, flag, choice, user] = [
@@ -70,7 +70,7 @@ describe('custom values of contracts', () => {
         expect((await t.plane.restoreContract({ contractId: made.id })).dynamicFields).to.deep.equal(kept);
       });
 
-      it('every bad value is named once, beside other bad fields', async () => {
+      it('are each reported once if invalid, beside other invalid fields', async () => {
         const t = makePlane();
         const [text, number] = [await aField(t), await aField(t, { type: 'number' })];
         const archived = await aField(t);
@@ -97,7 +97,7 @@ describe('custom values of contracts', () => {
         expect((await t.plane.listContracts({})).total).to.equal(0);
       });
 
-      it('members and files must exist, and a stored value may be sent back after they were removed', async () => {
+      it('must name existing members and files, except stored values that are sent back', async () => {
         const t = makePlane();
         const [user, file] = [await aField(t, { type: 'user' }), await aField(t, { type: 'file' })];
         const leaver = { id: newId(), name: 'L', email: 'l@example.test', active: true };
@@ -129,7 +129,7 @@ describe('custom values of contracts', () => {
         });
       });
 
-      it('a role that cannot see a field neither reads nor overwrites it', async () => {
+      it('of a field hidden from a role are neither read nor overwritten by it', async () => {
         const t = withRole('finance');
         const open = await aField(t);
         const hidden = await aField(t, { visibleRoles: ['finance'] });
@@ -139,7 +139,7 @@ describe('custom values of contracts', () => {
         expect((await t.plane.listFields({})).map(({ id }) => id)).to.deep.equal([open.id, hidden.id]);
         expect((await sales.getContract({ contractId: made.id })).dynamicFields).to.deep.equal({ [open.id]: 'o' });
         expect((await sales.listContracts({})).items[0]?.dynamicFields).to.deep.equal({ [open.id]: 'o' });
-        // As if it did not exist: also when what is sent is what it has.
+        // The field is treated as missing, even if the request repeats its value.
         for (const value of ['h', 'x', null])
           expect(
             await failureOf(
@@ -153,13 +153,13 @@ describe('custom values of contracts', () => {
           (await sales.updateContract({ contractId: made.id, changes: { dynamicFields: null } })).dynamicFields,
         ).to.deep.equal({});
         expect((await t.plane.getContract({ contractId: made.id })).dynamicFields).to.deep.equal({ [hidden.id]: 'h' });
-        // Whoever has the machine sees everything.
+        // The operator sees everything.
         expect((await t.as(role(null)).getContract({ contractId: made.id })).dynamicFields).to.deep.equal({
           [hidden.id]: 'h',
         });
       });
 
-      it('a role that sees a field and may not write it is refused, unless it sends the present value', async () => {
+      it('of a field that a role sees but may not write are refused, unless unchanged', async () => {
         const t = withRole('finance');
         const [free, fixed] = [await aField(t), await aField(t, { editableRoles: ['finance'], defaultValue: 'begin' })];
         const sales = t.as(role('sales'));
@@ -187,7 +187,7 @@ describe('custom values of contracts', () => {
         ).to.deep.equal({ [fixed.id]: 'end' });
       });
 
-      it('archiving hides values, and bringing the field back shows them', async () => {
+      it('are hidden when their field is archived, and visible again when it is restored', async () => {
         const t = makePlane();
         const field = await aField(t);
         const made = await t.plane.createContract(aContract({ dynamicFields: { [field.id]: 'kept' } }));
@@ -204,7 +204,7 @@ describe('custom values of contracts', () => {
         });
       });
 
-      it('a required field is asked for on entering and cannot be cleared; contracts from before are left alone', async () => {
+      it('are required at creation and cannot be cleared if their field is required; existing contracts are unaffected', async () => {
         const t = makePlane();
         const old = await t.plane.createContract(aContract());
         const field = await aField(t, { required: true });
@@ -231,7 +231,7 @@ describe('custom values of contracts', () => {
         );
       });
 
-      it('defaults are filled in on entering, also where the caller cannot see them', async () => {
+      it('have defaults at creation, even if the caller cannot see the field', async () => {
         const t = makePlane();
         const seen = await aField(t, { type: 'number', defaultValue: 7, required: true });
         const hidden = await aField(t, { defaultValue: 'h', visibleRoles: ['finance'] });
@@ -249,7 +249,7 @@ describe('custom values of contracts', () => {
         ).to.deep.equal({ [seen.id]: 0 });
       });
 
-      it('a field of some contract types is no field of others', async () => {
+      it('are refused for contract types that their field does not apply to', async () => {
         const t = makePlane();
         const field = await aField(t, { typeCodes: ['lease'], required: true });
         const lease = (changes: Partial<ContractInput> = {}) =>
@@ -266,7 +266,7 @@ describe('custom values of contracts', () => {
         expect((await t.plane.createContract(lease({ typeCode: null, type: 'lease' }))).dynamicFields).to.deep.equal({
           [field.id]: 'x',
         });
-        // What a contract has when it changes its type stays, and may go.
+        // Values that a contract has when its type changes are kept, and may be cleared.
         const sold = await t.plane.updateContract({
           contractId: made.id,
           changes: { typeCode: 'sale', dynamicFields: { [field.id]: 'x' } },
@@ -283,7 +283,7 @@ describe('custom values of contracts', () => {
         ).to.deep.equal({});
       });
 
-      it('a change of definitions is seen by the next read, in this process and in others', async () => {
+      it('follow a change of definitions from the next read, in this process and in others', async () => {
         const t = makePlane();
         const field = await aField(t, { name: 'Before' });
         const made = await t.plane.createContract(aContract({ dynamicFields: { [field.id]: 'x' } }));
@@ -295,7 +295,7 @@ describe('custom values of contracts', () => {
         }
       });
 
-      it('contracts without custom values are listed without a look at definitions', async () => {
+      it('are not looked up for contracts without any', async () => {
         const t = makePlane();
         await aField(t);
         await t.plane.createContract(aContract());

@@ -9,15 +9,15 @@ import { aContract, aLine } from '../support/samples.js';
 const WORD = 'known to few';
 const ACCOUNT = '6222020200112233445';
 
-/** An administrator whose role is none of those that see the field. */
+/** An administrator with a role that may not see the field. */
 const outsider = (t: TestPlane): Pick<TestPlane, 'plane'> => ({
   plane: t.as({ actor: { ...t.call.actor, id: MING.id, roleCode: 'admin' } }),
 });
 const hiddenField = (t: TestPlane, more: object = {}) => aField(t, { visibleRoles: ['manager'], code: 'few', ...more });
 
-describe('what few may see', () => {
+describe('values that few members may see', () => {
   forEachPlane((_name, makePlane) => {
-    it('stays out of the audit that others read, and in that of who sees it', async () => {
+    it('are missing from the audit for other members, and included for those who see them', async () => {
       const t = makePlane();
       const hidden = await hiddenField(t);
       const open = await aField(t);
@@ -36,7 +36,7 @@ describe('what few may see', () => {
       ]);
     });
 
-    it('is not made options that everybody reads, unless by who sees it', async () => {
+    it('are converted to options, which everyone reads, only by members who see them', async () => {
       const t = makePlane();
       const hidden = await hiddenField(t);
       const { id } = await t.plane.createContract(aContract({ dynamicFields: { [hidden.id]: WORD } }));
@@ -62,7 +62,7 @@ describe('what few may see', () => {
       ]);
     });
 
-    it("stays out of the report and the bad rows of somebody else's import", async () => {
+    it("are missing from the report and the refused rows of another member's import", async () => {
       const t = makePlane();
       const hidden = await hiddenField(t, { type: 'number' });
       const imports = [
@@ -81,7 +81,7 @@ describe('what few may see', () => {
       }
     });
 
-    it('is masked in lines that a review put in, for who may not see account numbers', async () => {
+    it('are masked in lines created by a review for members who may not see account numbers', async () => {
       const t = makePlane();
       const { id: contractId } = await t.plane.createContract(aContract());
       const { id: runId } = await t.plane.extractContract({ contractId, text: 'Contract No.: X-1' });

@@ -14,7 +14,7 @@ const rows = async ({ database, call }: TestPlane, table: string) =>
 describe('a write with an idempotency key', () => {
   forEachPlane(
     (_name, makePlane) => {
-      it('happens once: the repeat gets the first answer and nothing runs', async () => {
+      it('happens once: the repeated request gets the first answer without running', async () => {
         const test = makePlane();
         const input = aContract();
         const call = { ...test.call, ...keyed('k') };
@@ -27,7 +27,7 @@ describe('a write with an idempotency key', () => {
         expect(await rows(test, 'workflow_events')).to.equal(1);
       });
 
-      it('repeats a refusal by rule too, even when it would no longer be refused', async () => {
+      it('repeats a refusal, too, even if it would now be accepted', async () => {
         const test = makePlane();
         const input = aContract();
         const standing = await test.plane.createContract(input);
@@ -53,7 +53,7 @@ describe('a write with an idempotency key', () => {
         expect((await test.as(keyed('k', 'corrected')).createContract(aContract())).version).to.equal(1);
       });
 
-      it('is refused when the key comes with another request', async () => {
+      it('is refused if the key comes with another request', async () => {
         const test = makePlane();
         const created = await test.as(keyed('k')).createContract(aContract());
         expect(await test.as(keyed('k', 'other')).createContract(aContract()).catch(codeOf)).to.equal(
@@ -64,7 +64,7 @@ describe('a write with an idempotency key', () => {
         );
       });
 
-      it('happens once when the same request comes many times at once', async () => {
+      it('happens once if the same request comes many times at once', async () => {
         const test = makePlane();
         const input = aContract();
         const outcomes = await Promise.all(
@@ -80,7 +80,7 @@ describe('a write with an idempotency key', () => {
         expect(await rows(test, 'contracts')).to.equal(1);
       });
 
-      it('is new again after a day', async () => {
+      it('is a new one after a day', async () => {
         const test = makePlane();
         const first = await test.as(keyed('k')).createContract(aContract());
         test.clock.advance(24 * 60 * 60 * 1000);
@@ -88,7 +88,7 @@ describe('a write with an idempotency key', () => {
         expect(second.id).not.to.equal(first.id);
       });
 
-      it('removes records that are over', async () => {
+      it('removes expired records', async () => {
         const test = makePlane();
         for (const key of ['a', 'b', 'c']) await test.as(keyed(key)).createContract(aContract());
         test.clock.advance(24 * 60 * 60 * 1000);
@@ -97,7 +97,7 @@ describe('a write with an idempotency key', () => {
         expect(await rows(test, 'idempotency_records')).to.equal(1);
       });
 
-      it('keeps its stored answer sealed', async () => {
+      it('stores its answer encrypted', async () => {
         const test = makePlane();
         await test.as(keyed('k')).createContract(aContract({ partyA: 'Unmistakable Ltd' }));
         const stored = await test.database.read(test.call, (tx) =>
@@ -107,7 +107,7 @@ describe('a write with an idempotency key', () => {
         expect(JSON.stringify(stored)).to.match(/"v1\./).and.not.contain('Unmistakable');
       });
 
-      it('belongs to its tenant', async () => {
+      it('belongs to one tenant', async () => {
         const one = makePlane();
         const other = makePlane();
         const a = await one.as(keyed('k')).createContract(aContract());

@@ -7,7 +7,7 @@ import { draft, issue, standard } from '../support/lifecycle-config.js';
 
 describe('lifecycle templates', () => {
   forEachPlane((_name, makePlane) => {
-    it('templates: empty ones wait for a stage, copies are copies, and there is one default', async () => {
+    it('are unusable without a stage, are copied completely, and include one default', async () => {
       const test = makePlane();
       const { plane } = test;
       const shipped = await standard(test);
@@ -66,7 +66,7 @@ describe('lifecycle templates', () => {
       expect(await defaults()).to.deep.equal(['standard']);
     });
 
-    it('several who make themselves the default at once leave one', async () => {
+    it('include one default after several concurrent requests', async () => {
       const test = makePlane();
       const made = await Promise.all(
         ['a', 'b', 'c', 'd'].map((letter) => aTemplate(test, { code: `flow_${letter}`, stages: [draft()] })),
@@ -79,7 +79,7 @@ describe('lifecycle templates', () => {
       );
     });
 
-    it('stages: the category follows the code, or is review', async () => {
+    it('derive the category of a stage from its code, or use review', async () => {
       const test = makePlane();
       const flow = await aTemplate(test, {
         stages: [
@@ -150,7 +150,7 @@ describe('lifecycle templates', () => {
       expect(contract).to.include({ lifecycleStageCode: 'legal_check', workflow: 'review' });
     });
 
-    it('a stage in use keeps its code and category; its name is shown at once, and moves no contract', async () => {
+    it('protect the code and category of a stage in use, and show its new name at once without moving a contract', async () => {
       const test = makePlane();
       const { plane } = test;
       const { stage } = await standard(test);
@@ -187,7 +187,7 @@ describe('lifecycle templates', () => {
       );
     });
 
-    it('a change that changes nothing leaves no trace', async () => {
+    it('leave no trace of a change that changes nothing', async () => {
       const test = makePlane();
       const { plane } = test;
       const flow = await aTemplate(test, {

@@ -7,7 +7,7 @@ import { draft, issue, standard } from '../support/lifecycle-config.js';
 
 describe('lifecycle transitions', () => {
   forEachPlane((_name, makePlane) => {
-    it('transitions: defaults, both ends in the template, codes once', async () => {
+    it('have defaults, both ends in the template, and unique codes', async () => {
       const test = makePlane();
       const { plane } = test;
       const flow = await aTemplate(test, { stages: [draft('one'), draft('two')] });
@@ -64,7 +64,7 @@ describe('lifecycle transitions', () => {
       });
     });
 
-    it('conditions that no contract could meet are refused, each by its place', async () => {
+    it('are refused with conditions that no contract could meet, each with its position', async () => {
       const test = makePlane();
       const { plane } = test;
       const flow = await aTemplate(test, { stages: [draft('one'), draft('two')] });
@@ -114,7 +114,7 @@ describe('lifecycle transitions', () => {
       }
     });
 
-    it('a contract of its own flow: a stage code wins over its category, terminal stages open to admin alone, only some roles may enter', async () => {
+    it('follow a custom flow: a stage code before its category, terminal stages only for admin, some stages only for some roles', async () => {
       const test = makePlane();
       const flow = await aTemplate(test, {
         stages: [
@@ -170,7 +170,7 @@ describe('lifecycle transitions', () => {
       ).to.include({ lifecycleStageCode: 'draft', lifecycleStageName: 'draft' });
     });
 
-    it('of several ways to a stage the first applies that is open to the caller', async () => {
+    it('apply the first of several to a stage that is open to the caller', async () => {
       const test = makePlane();
       const transition = (code: string, more: object) => ({
         code,
@@ -197,7 +197,7 @@ describe('lifecycle transitions', () => {
       expect((await test.plane.listWorkflowEvents({ contractId: id }))[0]).to.include({ transitionCode: 'noted' });
     });
 
-    it('a contract that waits for its place gets the stage as it is by then', async () => {
+    it('use the current stage for a contract that waits for a lock', async () => {
       const test = makePlane();
       const { stage } = await standard(test);
       await test.plane.createContract(aContract());
@@ -216,7 +216,7 @@ describe('lifecycle transitions', () => {
       expect(new Set(items.map(({ lifecycleStageName }) => lifecycleStageName))).to.deep.equal(new Set([name]));
     });
 
-    it('a code that changes while contracts come in leaves none in a stage that is not there', async () => {
+    it('leave no contract in a missing stage if a code changes while contracts are created', async () => {
       const test = makePlane();
       const flow = await aTemplate(test, { stages: [draft('start'), draft('side')] });
       const side = flow.stages.find(({ code }) => code === 'side')?.id ?? '';

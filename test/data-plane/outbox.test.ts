@@ -4,7 +4,7 @@ import { forEachPlane } from '../support/plane.js';
 
 describe('the outbox of a plane', () => {
   forEachPlane((_name, makePlane) => {
-    it('gives a message to one at a time, and believes only who has it', async () => {
+    it('gives a message to one worker at a time, and accepts results only from its holder', async () => {
       const t = makePlane();
       const { plane, clock } = t;
       await t.database.write(t.call, (tx) =>

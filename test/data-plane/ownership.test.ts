@@ -29,7 +29,7 @@ const auditOf = async ({ database, call }: TestPlane, recordId: string) =>
 
 describe('a handover of contracts', () => {
   forEachPlane((_name, makePlane) => {
-    it('moves owner and superior, archived contracts too, and leaves the rest as it was', async () => {
+    it('moves the owner and the superior, including archived contracts, and changes nothing else', async () => {
       const t = makePlane();
       const [leaver, heir, boss] = [newId(), newId(), newId()];
       const [owned, archived, supervised, deleted, foreign] = [
@@ -70,7 +70,7 @@ describe('a handover of contracts', () => {
         [boss, heir, 2],
         [boss, null, 1],
       ]);
-      // The creator stays; the member who moved it is recorded.
+      // The creator stays; the member who ran the handover is recorded.
       expect(now[0]).to.deep.include({
         createdBy: t.call.actor.id,
         createdAt: owned.createdAt,
@@ -86,7 +86,7 @@ describe('a handover of contracts', () => {
       expect(await auditOf(t, foreign.id)).to.deep.equal([]);
     });
 
-    it('is the same again and finds nothing left: no row, no audit', async () => {
+    it('moves nothing when repeated: no row, no audit', async () => {
       const t = makePlane();
       const [leaver, heir] = [newId(), newId()];
       const contract = await enter(t, { ownerId: leaver });
@@ -99,7 +99,7 @@ describe('a handover of contracts', () => {
       expect(await auditOf(t, contract.id)).to.have.length(1);
     });
 
-    it('under a key answers the first counts again', async () => {
+    it('returns the first counts again under its key', async () => {
       const t = makePlane();
       const [leaver, heir] = [newId(), newId()];
       await enter(t, { ownerId: leaver });
@@ -112,7 +112,7 @@ describe('a handover of contracts', () => {
       expect(first.output.transferred.contracts).to.equal(1);
     });
 
-    it('moves nothing where the successor may not see all of it, and names what is missing', async () => {
+    it('moves nothing if the successor may not see all of it, and reports what is missing', async () => {
       const t = makePlane();
       const [leaver, heir, north, south, west] = [newId(), newId(), newId(), newId(), newId()];
       const inNorth = await enter(t, { ownerId: leaver, subjectId: north });
@@ -124,7 +124,7 @@ describe('a handover of contracts', () => {
         details: { subjectIds: [south, west].toSorted() },
       });
       expect((await t.plane.getContract({ contractId: inNorth.id })).ownerId).to.equal(leaver);
-      // Only what would move counts.
+      // Only contracts that would move count.
       const owned = { ...handover(leaver, heir), transferContractSupervisors: false };
       expect((await t.plane.handOver({ ...owned, successorScope: [north, south] })).transferred).to.include({
         contracts: 2,
@@ -132,7 +132,7 @@ describe('a handover of contracts', () => {
       });
     });
 
-    it('is of the whole tenant, whatever the administrator himself may see, and of no other', async () => {
+    it('covers the whole tenant, whatever the administrator may see, and no other tenant', async () => {
       const t = makePlane();
       const [leaver, heir, north] = [newId(), newId(), newId()];
       const contract = await enter(t, { ownerId: leaver, subjectId: north });
@@ -149,7 +149,7 @@ describe('a handover of contracts', () => {
       expect((await otherTenant.plane.getContract({ contractId: theirs.id })).ownerId).to.equal(leaver);
     });
 
-    it("sets the successor's superior where they would be their own, or none", async () => {
+    it("uses the successor's superior, or none, if they would become their own", async () => {
       const t = makePlane();
       const [leaver, heir, chief, other] = [newId(), newId(), newId(), newId()];
       for (const ownerSuperiorId of [chief, chief, other, heir]) await enter(t, { ownerId: heir, ownerSuperiorId });
@@ -165,7 +165,7 @@ describe('a handover of contracts', () => {
       expect(await t.plane.getContract({ contractId: again.id })).to.include({ ownerId: heir, ownerSuperiorId: null });
     });
 
-    it('shows of many contracts the latest twenty', async () => {
+    it('includes the latest twenty of many contracts as samples', async () => {
       const t = makePlane();
       const leaver = newId();
       const made: string[] = [];
@@ -178,7 +178,7 @@ describe('a handover of contracts', () => {
       expect(samples.contracts.map(({ id }) => id)).to.deep.equal(made.toReversed().slice(0, 20));
     });
 
-    it('of ids that are none finds nothing', async () => {
+    it('finds nothing for invalid ids', async () => {
       const t = makePlane();
       expect((await t.plane.getHandoverExtent({ memberId: 'nobody' })).totals.contracts).to.equal(0);
       expect((await t.plane.listSuperiors({ memberId: 'nobody' })).superiorIds).to.deep.equal([]);
@@ -191,7 +191,7 @@ describe('a handover of contracts', () => {
 
   forEachPlane(
     (_name, makePlane) => {
-      it('two at once move each contract once', async () => {
+      it('moves each contract once in two concurrent requests', async () => {
         const t = makePlane();
         const [leaver, ...heirs] = [newId(), newId(), newId()];
         const contracts = await Promise.all(

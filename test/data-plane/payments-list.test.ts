@@ -7,13 +7,13 @@ import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { badFields, failureOf } from '../support/failures.js';
 import { aContract, aLine } from '../support/samples.js';
 
-// The day of a call is 2026-03-15.
+// The calls run on 2026-03-15.
 const YESTERDAY = '2026-03-14';
 const TODAY = '2026-03-15';
 
 describe('the list of payment lines', () => {
   forEachPlane((_name, makePlane) => {
-    it('a tab has exactly the lines of its window, in its order', async () => {
+    it("contains exactly the lines of a tab's window, in order", async () => {
       const book = makePlane();
       await enter(book, [
         { period: 'later', dueDate: '2027-01-01', amount: 10, invoiceAmount: 10 },
@@ -72,7 +72,7 @@ describe('the list of payment lines', () => {
       ).to.deep.equal(['today', 'later']);
     });
 
-    it('a row says of which contract it is', async () => {
+    it('names the contract of each row', async () => {
       const book = makePlane();
       const contract = await book.plane.createContract(aContract({ payments: [aLine()] }));
       const { contractNo, projectName, partyA, partyB, subjectId, ownerId, payments } = contract;
@@ -81,7 +81,7 @@ describe('the list of payment lines', () => {
       ]);
     });
 
-    it('pages follow each other without gap or double, and one past the end is empty', async () => {
+    it('has pages without gaps or duplicates, and an empty one past the end', async () => {
       const book = makePlane();
       await enter(
         book,
@@ -104,7 +104,7 @@ describe('the list of payment lines', () => {
       });
     });
 
-    it('the total is exact after each write, and follows the day', async () => {
+    it('has an exact total after each write, which follows the day', async () => {
       const book = makePlane();
       const [line] = await enter(book, [
         { dueDate: TODAY, amount: 10 },
@@ -119,7 +119,7 @@ describe('the list of payment lines', () => {
       expect(await total()).to.equal(2);
     });
 
-    it('lines are filtered by contract and by subject company', async () => {
+    it('is filtered by contract and by subject company', async () => {
       const book = makePlane();
       const [first] = await enter(book, [{ period: 'mine' }]);
       await enter(book, [{ period: 'other' }]);
@@ -133,7 +133,7 @@ describe('the list of payment lines', () => {
       expect(await book.as({ subjectScope: [subjectId] }).listPayments({ tab: 'all' })).to.include({ total: 1 });
     });
 
-    it('a filter that names what the caller cannot see is answered like one that names nothing', async () => {
+    it('treats a filter by an invisible record like one by a missing record', async () => {
       const book = makePlane();
       const [line] = await enter(book, [{}]);
       const { contractId = '' } = line ?? {};
@@ -146,7 +146,7 @@ describe('the list of payment lines', () => {
       }
     });
 
-    it('removed lines are shown where they are asked for, and only within the scope', async () => {
+    it('includes removed lines on request, and only within the scope', async () => {
       const book = makePlane();
       const [line] = await enter(book, [
         { period: 'gone', dueDate: TODAY },
@@ -167,7 +167,7 @@ describe('the list of payment lines', () => {
       });
     });
 
-    it('lines of a deleted contract are shown where they are asked for, with their receipts', async () => {
+    it('includes lines of a deleted contract on request, with their receipts', async () => {
       const book = makePlane();
       const [line] = await enter(book, [{ period: 'gone', amount: 10, receivedAmount: 3 }]);
       const { contractId = '', id: paymentId = '' } = line ?? {};
@@ -186,13 +186,13 @@ describe('the list of payment lines', () => {
       expect((await book.plane.getPaymentStats({})).counts.all).to.equal(0);
     });
 
-    it('bad parameters are refused by name', async () => {
+    it('reports invalid parameters by name', async () => {
       const { plane } = makePlane();
       const query = { tab: 'soon' as PaymentTab, page: 0, pageSize: 201 };
       expect(await badFields(plane.listPayments(query))).to.have.all.keys('tab', 'page', 'pageSize');
     });
 
-    it('every tab and page equals a naive filter over random contracts', async () => {
+    it('equals a naive filter over random contracts, on every tab and page', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(randomLine, { minLength: 1, maxLength: 15 }),
@@ -221,10 +221,10 @@ describe('the list of payment lines', () => {
 
 type Made = Awaited<ReturnType<typeof enter>>[number];
 
-/** One contract with these lines. */
+/** A contract with these lines. */
 async function enter({ plane }: Pick<TestPlane, 'plane'>, lines: readonly Partial<PaymentLineInput>[]) {
   const { payments } = await plane.createContract(aContract({ payments: lines.map((line) => aLine(line)) }));
-  const ids = payments.map(({ id }) => id).toSorted(); // ids rise in the order of entry
+  const ids = payments.map(({ id }) => id).toSorted(); // ids increase in the order of creation
   return ids.flatMap((id) => payments.filter((line) => line.id === id));
 }
 

@@ -14,7 +14,7 @@ const INDEX_OF: Readonly<Record<PaymentTab, string>> = {
   all: 'lines_by_due_date',
 };
 
-describe('how payment lines are found', () => {
+describe('the queries for payment lines', () => {
   forEachPlane(
     (name, makePlane) => {
       let book: TestPlane;
@@ -32,7 +32,7 @@ describe('how payment lines are found', () => {
       });
 
       for (const tab of PAYMENT_TABS) {
-        it(`a page of ${tab} walks ${INDEX_OF[tab]} in its order, and reads only the rows that it shows`, async () => {
+        it(`a page of ${tab} scans ${INDEX_OF[tab]} in its order, and reads only the rows of the page`, async () => {
           const plan = await planOf({ tab });
           expect(plan).to.match(
             new RegExp(
@@ -41,20 +41,20 @@ describe('how payment lines are found', () => {
                 : `Index (Only )?Scan (Backward )?using ${INDEX_OF[tab]} `,
             ),
           );
-          // What is sorted is the page, never the tab: the inner statement has no sort of its own.
+          // Only the page is sorted, never the tab: the inner statement has no sort.
           expect(innerSorts(plan), plan).to.equal(0);
         });
       }
 
-      it('the lines of one contract are found by the contract', async () => {
+      it('the lines of a contract are found by its id', async () => {
         expect(await planOf({ tab: 'all', contractId }))
           .to.include('lines_by_contract')
           .and.not.include('Seq Scan on payment_lines');
       });
 
-      // PostgreSQL decides by its statistics.
+      // PostgreSQL plans by its statistics.
       if (name === 'sqlite')
-        it('the first pages of a large subject company walk the tab in its order', async () => {
+        it('the first pages of a large subject company scan the tab in its order', async () => {
           expect(await planOf({ tab: 'overdue', subjectId: contractId, total: 10_000 })).to.include('lines_open');
         });
 
@@ -68,7 +68,7 @@ describe('how payment lines are found', () => {
         expect(plan).to.include('lines_by_bank_serial');
       });
 
-      it('receipts are found by their line', async () => {
+      it('receipts are found by the id of their line', async () => {
         const plan = await book.database.read(book.call, (tx) =>
           explain(tx, 'SELECT id FROM receipts WHERE tenant_id = ? AND line_id = ? ORDER BY id DESC LIMIT ?', [
             book.call.tenantId,
@@ -101,7 +101,7 @@ describe('how payment lines are found', () => {
   );
 });
 
-/** Some of every tab, each a small part of the book. */
+/** Lines on every tab, each a small part of the table. */
 const someLine = (n: number) =>
   aLine({
     period: `P${n}`,
@@ -124,7 +124,7 @@ async function explain(tx: Transaction, sql: string, values: readonly (string | 
     .join('\n');
 }
 
-/** Sorts below the limit. SQLite indents what belongs to the inner statement; PostgreSQL writes it below `Limit`. */
+/** Sorts below the limit. SQLite indents the inner statement; PostgreSQL prints it below `Limit`. */
 function innerSorts(plan: string): number {
   const lines = plan.split('\n');
   if (!plan.includes('Limit')) return lines.filter((line) => /^ .*TEMP B-TREE/.test(line)).length;

@@ -8,7 +8,7 @@ import { aContract, aLine } from '../support/samples.js';
 
 describe('payment statistics', () => {
   forEachPlane((_name, makePlane) => {
-    it('a tenant without contracts has no currencies and no amounts', async () => {
+    it('have no currencies and zero amounts for a tenant without contracts', async () => {
       const none = { amount: 0, received: 0, outstanding: 0, overdue: 0, dueSoon: 0, uninvoiced: 0 };
       const counts = {
         due: 0,
@@ -29,7 +29,7 @@ describe('payment statistics', () => {
       });
     });
 
-    it("counts go over all currencies, and the amounts at the top are of the tenant's own alone", async () => {
+    it("count lines in all currencies, and sum top-level amounts in the tenant's currency only", async () => {
       const { plane, as } = makePlane();
       await plane.createContract(
         aContract({
@@ -62,7 +62,7 @@ describe('payment statistics', () => {
       });
     });
 
-    it('only what the caller may see is counted', async () => {
+    it('count only what the caller may see', async () => {
       const [seen, owner] = [newId(), newId()];
       const { plane, as } = makePlane();
       await plane.createContract(aContract({ subjectId: seen, payments: [aLine({ amount: 1 })] }));
@@ -73,10 +73,9 @@ describe('payment statistics', () => {
       expect(await as({ subjectScope: [seen], ownerScope: owner }).getPaymentStats({})).to.include({ amount: 0 });
     });
 
-    it('sums far above what a number holds exactly are still the nearest number', async () => {
+    it('return the nearest number for sums beyond the exact range', async () => {
       const { plane } = makePlane();
-      // Lines in another currency than their contract are not held to its cap: 1 100 of them pass what SQLite's own sum
-      // can hold.
+      // The cap of a contract does not apply to lines in another currency: 1 100 of them overflow SQLite's sum.
       await plane.createContract(
         aContract({
           payments: Array.from({ length: 1_100 }, (_, n) =>
@@ -89,7 +88,7 @@ describe('payment statistics', () => {
       expect(byCurrency[0]?.outstanding).to.equal(9_899_999_999_998_900);
     });
 
-    it('due and overdue split the open lines, and the sums are those of the lines, in any zone on any day', async () => {
+    it('split the open lines into due and overdue, with their sums, in any time zone on any day', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.array(randomLine, { maxLength: 6 }), { maxLength: 4 }),
@@ -148,7 +147,7 @@ describe('payment statistics', () => {
   });
 });
 
-// Amounts in minor units, days as the distance from today.
+// Amounts in minor units, days relative to today.
 type RandomLine = typeof randomLine extends fc.Arbitrary<infer T> ? T : never;
 const minor = fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 1_000_000_000_000 }));
 const randomLine = fc.record({
@@ -158,7 +157,7 @@ const randomLine = fc.record({
   invoiced: minor,
   due: fc.oneof(fc.integer({ min: -2, max: 2 }), fc.integer({ min: -400, max: 400 })),
 });
-/** The zone `Etc/GMT+12` is twelve hours behind, `Etc/GMT-14` fourteen ahead. */
+/** The zone `Etc/GMT+12` is twelve hours behind UTC, `Etc/GMT-14` fourteen ahead. */
 const zone = fc
   .integer({ min: -14, max: 12 })
   .map((west) => (west === 0 ? 'Etc/GMT' : `Etc/GMT${west > 0 ? '+' : ''}${west}`));

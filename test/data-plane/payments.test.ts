@@ -5,10 +5,10 @@ import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { badFields, failureOf } from '../support/failures.js';
 import { aContract, aLine } from '../support/samples.js';
 
-// The day of a call is 2026-03-15, the lead 7 days, the currency CNY.
+// The calls run on 2026-03-15, the lead is 7 days, the currency CNY.
 describe('payment lines', () => {
   forEachPlane((_name, makePlane) => {
-    it('a line is added with what was already received, and the contract keeps the sums', async () => {
+    it("are added with the amount already received, and the contract's totals include it", async () => {
       const { plane } = makePlane();
       const { id } = await plane.createContract(aContract({ payments: [aLine({ amount: 100 })] }));
       const line = await plane.addPaymentLine({
@@ -43,7 +43,7 @@ describe('payment lines', () => {
       expect(contract.payments.map(({ period }) => period)).to.deep.equal(['delivery', '2026-04']);
     });
 
-    it('a line is changed, and a matched one whose amount changes must be matched again', async () => {
+    it('are updated, and a matched one is pending again after its amount changes', async () => {
       const book = makePlane();
       const { line, contractId } = await oneLine(book, {
         amount: 100,
@@ -70,7 +70,7 @@ describe('payment lines', () => {
       });
     });
 
-    it('a line that another amount leaves overpaid is an exception, unless the caller names a status', async () => {
+    it('become an exception if a new amount leaves them overpaid, unless the caller sets a status', async () => {
       const book = makePlane();
       const [first, second] = [
         await oneLine(book, { amount: 100, receivedAmount: 100 }),
@@ -85,7 +85,7 @@ describe('payment lines', () => {
       ).to.include({ overpaidAmount: 40, reconciliationStatus: 'matched' });
     });
 
-    it('a change that changes nothing leaves no receipt, no audit row and the same version', async () => {
+    it('keep their version, without receipt or audit row, after a change that changes nothing', async () => {
       const book = makePlane();
       const { line, contractId } = await oneLine(book, { amount: 100, receivedAmount: 60, method: 'wire' });
       const before = { contract: await book.plane.getContract({ contractId }), audits: await auditRows(book) };
@@ -99,7 +99,7 @@ describe('payment lines', () => {
       expect((await book.plane.listReceipts({ paymentId: line.id })).total).to.equal(1);
     });
 
-    it('the currency of a line follows the contract, may differ, and is fixed once there is money', async () => {
+    it("have the contract's currency or another one, which is fixed once there is money", async () => {
       const { plane, ...book } = makePlane();
       const { line, contractId } = await oneLine({ plane, ...book }, { amount: 100 });
       const yen = await plane.updatePaymentLine({ paymentId: line.id, currencyCode: 'JPY' });
@@ -133,7 +133,7 @@ describe('payment lines', () => {
       ).to.include({ code: 'CURRENCY_FIXED' });
     });
 
-    it('money received in another currency than the contract is an exception', async () => {
+    it("are an exception if money was received in another currency than the contract's", async () => {
       const book = makePlane();
       const { line } = await oneLine(book, { amount: 100, currencyCode: 'USD' });
       expect(await book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 100 })).to.include({
@@ -145,7 +145,7 @@ describe('payment lines', () => {
       ).to.include({ reconciliationStatus: 'matched' });
     });
 
-    it('a line without receipts is deleted, leaves the sums and stays in the history', async () => {
+    it('are deleted if they have no receipts: they leave the totals, and stay in the history', async () => {
       const book = makePlane();
       const { line, contractId } = await oneLine(book, { amount: 100 });
       expect(await book.plane.deletePaymentLine({ paymentId: line.id })).to.deep.equal({ ok: true });
@@ -169,7 +169,7 @@ describe('payment lines', () => {
       ['an invoice', { invoiceNo: 'F-1' }],
       ['an invoiced amount', { invoiceAmount: 1 }],
     ] as const) {
-      it(`a line with ${what} is not removed`, async () => {
+      it(`are not deleted with ${what}`, async () => {
         const book = makePlane();
         const { line } = await oneLine(book, { amount: 100, ...money });
         expect(await failureOf(book.plane.deletePaymentLine({ paymentId: line.id }))).to.deep.equal({
@@ -179,7 +179,7 @@ describe('payment lines', () => {
       });
     }
 
-    it('a locked contract keeps its plan, and stays open for receipts, invoices and added lines', async () => {
+    it('of a locked contract keep the plan, and accept receipts, invoices and additions', async () => {
       const { as } = makePlane({ controls: { signed: 'admin' } });
       const plane = as({});
       const { id, payments, locked } = await plane.createContract(
@@ -203,7 +203,7 @@ describe('payment lines', () => {
       expect(await plane.addPaymentLine({ contractId: id, ...aLine() })).to.include({ contractId: id });
     });
 
-    it('invoice evidence counts as invoiced, is cleared again, and may exceed the line with a warning', async () => {
+    it('count invoice evidence as invoiced until it is cleared, and warn if it exceeds the line', async () => {
       const book = makePlane();
       const { line, contractId } = await oneLine(book, { amount: 100 });
       const invoiced = await book.plane.recordInvoiceEvidence({
@@ -229,7 +229,7 @@ describe('payment lines', () => {
       });
     });
 
-    it('amounts that the currency has no decimals for are refused by name', async () => {
+    it('report amounts with more decimals than the currency', async () => {
       const book = makePlane();
       const { line, contractId } = await oneLine(book, { amount: 100 });
       expect(
@@ -250,7 +250,7 @@ describe('payment lines', () => {
       ).to.have.all.keys('amount', 'receivedAmount', 'invoiceAmount');
     });
 
-    it('sums that pass the cap are refused by the field that brought them there', async () => {
+    it('report the field by which a total exceeds the cap', async () => {
       const book = makePlane();
       const { line, contractId } = await oneLine(book, { amount: 8_999_999_999_999 });
       const second = await book.plane.addPaymentLine({ contractId, ...aLine({ amount: 1 }) });
@@ -270,7 +270,7 @@ describe('payment lines', () => {
       ).to.have.all.keys('invoiceAmount');
     });
 
-    it('a contract is not entered with lines that together pass the cap', async () => {
+    it('are refused with a new contract if together they exceed the cap', async () => {
       const { plane } = makePlane();
       const two = (line: Partial<PaymentLineInput>) =>
         plane.createContract(aContract({ payments: [aLine(line), aLine({ ...line, period: 'second' })] }));
@@ -283,7 +283,7 @@ describe('payment lines', () => {
       }
     });
 
-    it('a file reference that does not exist is refused, and nothing is written', async () => {
+    it('are not changed by a request with a missing file', async () => {
       const book = makePlane();
       const { line, contractId } = await oneLine(book, { amount: 100 });
       const fileId = newId();
@@ -299,7 +299,7 @@ describe('payment lines', () => {
       expect(await book.plane.getContract({ contractId })).to.include({ receivedAmount: 0, version: 1 });
     });
 
-    it("a line out of the caller's tenant, subject scope or owner scope is as unknown as one that never was", async () => {
+    it("outside the caller's tenant, subject scope or owner scope are treated as missing", async () => {
       const book = makePlane();
       const { line, contractId } = await oneLine(book, { amount: 100, receivedAmount: 1 });
       const strangers = {
@@ -336,7 +336,7 @@ describe('payment lines', () => {
       expect(await book.plane.getContract({ contractId })).to.include({ version: 1 });
     });
 
-    it('owner and superior see the lines of their own contracts', async () => {
+    it('are visible to the owner and the superior of their contract', async () => {
       const [owner, superior] = [newId(), newId()];
       const book = makePlane();
       await book.plane.createContract(
@@ -353,7 +353,7 @@ describe('payment lines', () => {
   });
 });
 
-/** A contract with this one line. */
+/** A contract with this line. */
 async function oneLine({ plane }: Pick<TestPlane, 'plane'>, line: Partial<PaymentLineInput>) {
   const { id, payments } = await plane.createContract(aContract({ payments: [aLine(line)] }));
   const [made] = payments;

@@ -15,11 +15,11 @@ import { aCall, openTenantDatabase } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 import { serveOverHttp, type Disturb } from '../support/wire.js';
 
-/** Of who waits for ever. */
+/** The caller who waits for ever. */
 const WAITS = new AbortController().signal;
 const IDEMPOTENCY = { key: 'first-try', requestHash: 'aa' };
 
-describe('a data plane behind a wire', () => {
+describe('a remote data plane', () => {
   let local: DataPlane<Operations>;
   let close: () => Promise<void> = async () => undefined;
   const clock = fakeClock();
@@ -36,7 +36,7 @@ describe('a data plane behind a wire', () => {
   });
   after(() => close());
 
-  /** Runs `work` with the plane behind a wire that `disturb` may cut; answers what the far side kept to itself. */
+  /** Runs `work` with a remote plane whose connection `disturb` may cut, and returns what the remote side logged. */
   async function overWire<T>(
     work: (remote: DataPlane<Operations>) => Promise<T>,
     { plane = local, disturb }: { readonly plane?: DataPlane<Operations>; readonly disturb?: Disturb } = {},
@@ -54,7 +54,7 @@ describe('a data plane behind a wire', () => {
   const contractsOf = async (call: Call) =>
     (await local.invoke('listContracts', { call: { ...call, idempotency: null } }, {})).output.total;
 
-  it('answers byte for byte what the plane in process answers, failures included', async () => {
+  it('returns the same bytes as the plane in process, including failures', async () => {
     await overWire(async (remote) => {
       const call = aCall();
       const made = await remote.invoke(
@@ -91,7 +91,7 @@ describe('a data plane behind a wire', () => {
     });
   });
 
-  it('gives every contract back as the plane in process does, whatever is in it', async () => {
+  it('returns every contract unchanged', async () => {
     const text = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
       .filter((sample) => sample.trim() !== '' && isCleanText(sample));
@@ -138,7 +138,7 @@ describe('a data plane behind a wire', () => {
     );
   });
 
-  it('a keyed write that is sent twice happens once, and says so', async () => {
+  it('runs a keyed write once if it is sent twice, and reports that', async () => {
     await overWire(async (remote) => {
       const call = { ...aCall(), idempotency: IDEMPOTENCY };
       const input = aContract();
@@ -150,7 +150,7 @@ describe('a data plane behind a wire', () => {
     });
   });
 
-  it('an unexpected error of the remote side is reported without its details', async () => {
+  it('reports an unexpected error without its details', async () => {
     const broken: DataPlane<Operations> = { invoke: () => Promise.reject(new Error('secret table name')) };
     const { result, faults } = await overWire(
       (remote) =>
@@ -163,7 +163,7 @@ describe('a data plane behind a wire', () => {
     expect(faults.map(String)).to.deep.equal(['Error: secret table name']);
   });
 
-  it('an operation or a call that is not known is refused before anything runs', async () => {
+  it('refuses an unknown operation or call before anything runs', async () => {
     const transport = serve(local, ['getContract'], () => undefined);
     expect(
       await transport({ protocol: 1, name: 'dropEverything', call: aCall(), input: {} }, { signal: WAITS }),
@@ -179,7 +179,7 @@ describe('a data plane behind a wire', () => {
     ).to.have.nested.property('details.issues[0].path', 'call.today');
   });
 
-  it('a request in another version of the protocol is not looked at, and says which of the two is older', async () => {
+  it('ignores a request in another version of the protocol, and reports which side is older', async () => {
     const transport = serve(local, OPERATION_NAMES, () => undefined);
     const call = aCall();
     expect(
@@ -206,7 +206,7 @@ describe('a data plane behind a wire', () => {
     };
 
     for (const when of ['before', 'after'] as const) {
-      it(`a read is asked again (the reply was lost ${when} it ran)`, async () => {
+      it(`retries a read (the reply was lost ${when} it ran)`, async () => {
         const { disturb, seen } = cutting(when, 1);
         const { result } = await overWire((remote) => remote.invoke('listContracts', { call: aCall() }, {}), {
           disturb,
@@ -214,7 +214,7 @@ describe('a data plane behind a wire', () => {
         expect([result.output.total, seen()]).to.deep.equal([0, 2]);
       });
 
-      it(`a keyed write is asked again and happens once (the reply was lost ${when} it ran)`, async () => {
+      it(`retries a keyed write, which runs once (the reply was lost ${when} it ran)`, async () => {
         const call = { ...aCall(), idempotency: IDEMPOTENCY };
         const { result } = await overWire((remote) => remote.invoke('createContract', { call }, aContract()), {
           disturb: cutting(when, 1).disturb,
@@ -223,7 +223,7 @@ describe('a data plane behind a wire', () => {
         expect(await contractsOf(call)).to.equal(1);
       });
 
-      it(`a write without a key is not asked again, and may have happened (the reply was lost ${when} it ran)`, async () => {
+      it(`does not retry a write without a key, which may have run (the reply was lost ${when} it ran)`, async () => {
         const call = aCall();
         const { disturb, seen } = cutting(when, 9);
         const { result } = await overWire(
@@ -235,14 +235,14 @@ describe('a data plane behind a wire', () => {
       });
     }
 
-    it('a read that is lost twice says that nothing was done', async () => {
+    it('reports that nothing was changed by a read whose replies are both lost', async () => {
       const { result } = await overWire((remote) => failureOf(remote.invoke('listContracts', { call: aCall() }, {})), {
         disturb: cutting('before', 9).disturb,
       });
       expect(result).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
     });
 
-    it('a keyed write that is lost twice names its key, under which it can be asked again', async () => {
+    it('reports the key of a keyed write whose replies are both lost, for another attempt', async () => {
       const call = { ...aCall(), idempotency: IDEMPOTENCY };
       const input = aContract();
       const { result } = await overWire(
@@ -253,7 +253,7 @@ describe('a data plane behind a wire', () => {
       expect((await local.invoke('createContract', { call }, structuredClone(input))).replayed).to.equal(true);
     });
 
-    it('without a listener nothing ran, and a write reports that too', async () => {
+    it('reports that nothing ran without a listener, also for a write', async () => {
       const wire = await serveOverHttp(local, OPERATION_NAMES);
       const remote = createRemoteDataPlane({ operations: OPERATIONS, transport: wire.transport });
       await wire.close();
@@ -264,7 +264,7 @@ describe('a data plane behind a wire', () => {
     });
   });
 
-  it('an answer that is not what the operation declares is not passed on', async () => {
+  it('refuses an answer that violates the schema of the operation', async () => {
     const lying: DataPlane<Operations> = {
       invoke: () => Promise.resolve({ output: { id: 'only this' }, replayed: false } as never),
     };

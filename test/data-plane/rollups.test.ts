@@ -41,7 +41,7 @@ describe('the rollups', () => {
         expect(await rollupsOf(book)).to.deep.equal({ receivable_days: [], contract_groups: [] });
       });
 
-      it('a refused write, and one that is sent again under its key, leave them alone', async () => {
+      it('are not changed by a refused write, nor by one repeated under its key', async () => {
         const book = makePlane();
         const input = aContract({ payments: [aLine()] });
         const keyed = book.as({ idempotency: { key: newId(), requestHash: 'same' } });
@@ -55,7 +55,7 @@ describe('the rollups', () => {
         expect(await rollupsOf(book)).to.deep.equal(before);
       });
 
-      it('a contract of an import that fails when it was half in counts nowhere', async () => {
+      it('exclude a contract of an import that fails midway', async () => {
         const book = makePlane();
         const row = () =>
           aContract({
@@ -72,7 +72,7 @@ describe('the rollups', () => {
         await asRebuilt(book);
       });
 
-      it('fifty receipts on one line at once end in one serial state, and in right figures', async function () {
+      it('are correct after fifty concurrent receipts on one line', async function () {
         this.timeout(30_000);
         const book = makePlane();
         const { payments } = await book.plane.createContract(aContract({ payments: [aLine({ amount: 1_000 })] }));
@@ -92,7 +92,7 @@ describe('the rollups', () => {
         await asRebuilt(book);
       });
 
-      it('writers of the same days, people and groups at once do not lock crosswise', async function () {
+      it('do not deadlock under concurrent writes of the same days, members and groups', async function () {
         this.timeout(60_000);
         const book = makePlane();
         const [subjectId, ownerId, ownerSuperiorId] = [newId(), newId(), newId()];
@@ -125,7 +125,7 @@ describe('the rollups', () => {
         await asRebuilt(book);
       });
 
-      // PostgreSQL decides by its statistics.
+      // PostgreSQL plans by its statistics.
       if (name === 'sqlite')
         it('are read by their keys, whatever the caller may see', async () => {
           const book = makePlane();
@@ -168,7 +168,7 @@ describe('the rollups', () => {
 describe('a large handover', () => {
   forEachPlane(
     (_name, makePlane: MakePlane) => {
-      it('moves the figures of all its contracts, read in parts', async function () {
+      it('moves the totals of all its contracts, read in parts', async function () {
         this.timeout(60_000);
         const book = makePlane();
         const [from, to] = [newId(), newId()];

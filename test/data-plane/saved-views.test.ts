@@ -19,14 +19,14 @@ const plainMember = { ...ALL_RIGHTS, admin: false };
 const NOT_FOUND = { code: 'NOT_FOUND', details: {} };
 const NO_ADMIN = { code: 'FORBIDDEN', details: { needs: 'admin (edit)' } };
 
-/** Another member of the same tenant, without administration. */
+/** Another member of the same tenant, without administration rights. */
 const colleagueOf = ({ as, call }: TestPlane, id = newId()) =>
   as({ actor: { ...call.actor, id, name: 'Cora Colleague' }, rights: plainMember });
 
 describe('saved views', () => {
   forEachPlane(
     (_name, makePlane) => {
-      it('a view comes back as it was saved, personal unless it says otherwise', async () => {
+      it('are returned as saved, and are personal by default', async () => {
         const { plane, call } = makePlane();
         const sent = aView({
           groupBy: 'ownerId',
@@ -46,7 +46,7 @@ describe('saved views', () => {
         expect(await plane.listSavedViews({})).to.deep.equal([saved]);
       });
 
-      it('a personal view is visible only to its owner', async () => {
+      it('are visible only to their owner if they are personal', async () => {
         const t = makePlane();
         const view = await t.plane.createSavedView(aView());
         const others = {
@@ -68,7 +68,7 @@ describe('saved views', () => {
         expect(await t.plane.listSavedViews({})).to.deep.equal([view]);
       });
 
-      it('a team view is read by all and changed by administrators', async () => {
+      it('are read by all and changed by administrators if they are shared with the team', async () => {
         const t = makePlane();
         const colleague = colleagueOf(t);
         const view = await t.plane.createSavedView(aView({ scope: 'team' }));
@@ -97,7 +97,7 @@ describe('saved views', () => {
         expect(await t.plane.listSavedViews({})).to.deep.equal([]);
       });
 
-      it("the list has the caller's own first, then the team's, each by name in code points", async () => {
+      it("are listed with the caller's own first, then the team's, each by name in code points", async () => {
         const { plane } = makePlane();
         for (const [scope, name] of [
           ['team', 'b'],
@@ -118,7 +118,7 @@ describe('saved views', () => {
         ]);
       });
 
-      it('a name is there once in each scope and owner, ignoring case', async () => {
+      it('have a unique name by scope and owner, ignoring case', async () => {
         const t = makePlane();
         const own = await t.plane.createSavedView(aView({ name: 'Straße' }));
         const duplicate = (value: string) => ({ code: 'DUPLICATE_CODE', details: { field: 'name', value } });
@@ -141,7 +141,7 @@ describe('saved views', () => {
         expect(await t.plane.createSavedView(aView({ name: 'straße' })), 'free again').to.include({ name: 'straße' });
       });
 
-      it('of many with one name at once, one is saved', async () => {
+      it('are saved once in concurrent requests with one name', async () => {
         const t = makePlane();
         const settled = await Promise.all(
           Array.from({ length: 12 }, () =>
@@ -155,7 +155,7 @@ describe('saved views', () => {
         expect(await t.plane.listSavedViews({})).to.have.length(1);
       });
 
-      it('a change leaves what it does not name, and one that changes nothing leaves no trace', async () => {
+      it('keep omitted properties on a change, and leave no trace of one that changes nothing', async () => {
         const t = makePlane();
         const view = await t.plane.createSavedView(aView({ description: 'old' }));
         t.clock.advance(60_000);
@@ -183,7 +183,7 @@ describe('saved views', () => {
         expect(audits.map(({ action }) => action)).to.deep.equal(['createSavedView', 'updateSavedView']);
       });
 
-      it('filters that the list does not have are refused by name, and so is a grouping by what no contract has', async () => {
+      it('are refused with unknown filters, or a grouping by an unknown field', async () => {
         const { plane } = makePlane();
         const bad = aView({
           groupBy: 'colour',
@@ -208,7 +208,7 @@ describe('saved views', () => {
         ).to.have.all.keys('filters.constructor');
       });
 
-      it('columns that there are not are left out when a view is read, with a warning, and stay kept', async () => {
+      it('are read without missing columns, with a warning, and keep them stored', async () => {
         const t = makePlane();
         const view = await t.plane.createSavedView(
           aView({
@@ -229,7 +229,7 @@ describe('saved views', () => {
         expect(JSON.parse(String(kept?.['visible_fields']))).to.have.length(4);
       });
 
-      it('a custom field is a column for who may see it, and left out for others', async () => {
+      it('include the column of a custom field only for members who may see it', async () => {
         const t = makePlane();
         const { field } = await t.plane.runFieldCommand({
           type: 'CreateField',
@@ -247,7 +247,7 @@ describe('saved views', () => {
         expect((await t.plane.listSavedViews({}))[0]).to.deep.include({ visibleFields: ['contractNo'] });
       });
 
-      it('there are at most 200 of each kind', async () => {
+      it('are limited to 200 of each kind', async () => {
         const t = makePlane();
         const [first] = [await t.plane.createSavedView(aView({ name: 'v0' }))];
         for (let n = 1; n < 200; n++) await t.plane.createSavedView(aView({ name: `v${n}` }));
@@ -265,7 +265,7 @@ describe('saved views', () => {
         });
       });
 
-      it('under one key a view is saved once', async () => {
+      it('are saved once under one key', async () => {
         const t = makePlane();
         const call = { ...t.call, idempotency: { key: 'view', requestHash: 'h' } };
         const first = await t.data.invoke('createSavedView', { call }, aView());
@@ -295,7 +295,7 @@ describe('a handover of saved views', () => {
         ...changes,
       });
 
-      it('personal views move to the successor under names that say whose they were; the successor becomes the owner of team views', async () => {
+      it("moves personal views under names that include the previous owner's, and makes the successor the owner of team views", async () => {
         const t = makePlane();
         const [leaver, heir] = [newId(), newId()];
         const as = (id: string) => t.as({ actor: { ...t.call.actor, id } });
@@ -334,7 +334,7 @@ describe('a handover of saved views', () => {
         });
       });
 
-      it('of a member who stays are copied once, also by two at once', async () => {
+      it('copies the views of a member who stays once, also in two concurrent requests', async () => {
         const t = makePlane();
         const [leaver, heir] = [newId(), newId()];
         const as = (id: string) => t.as({ actor: { ...t.call.actor, id } });
@@ -351,7 +351,7 @@ describe('a handover of saved views', () => {
         ).to.deep.equal([['Mine (from Lea Leaver)', heir, leaver]]);
       });
 
-      it('of a member who stayed and leaves later go once: what was copied is there, what has changed since comes too', async () => {
+      it('moves later, once the member leaves, only views created or changed since the copy', async () => {
         const t = makePlane();
         const [leaver, heir, other] = [newId(), newId(), newId()];
         const as = (id: string) => t.as({ actor: { ...t.call.actor, id } });
@@ -373,7 +373,7 @@ describe('a handover of saved views', () => {
         expect((await t.plane.handOver(handover(leaver, heir))).transferred, 'again').to.include({ personalViews: 0 });
       });
 
-      it('nothing is lost to the limit', async () => {
+      it('loses no view to the limit', async () => {
         const t = makePlane();
         const [leaver, heir] = [newId(), newId()];
         const as = (id: string) => t.as({ actor: { ...t.call.actor, id } });

@@ -13,7 +13,7 @@ const refusedFor = (subjectId: string) => ({
 
 describe('a subject company that is being removed', () => {
   forEachPlane((_name, makePlane) => {
-    it('is not closed while it has contracts, those in the trash included', async () => {
+    it('is not closed while it has contracts, including those in the trash', async () => {
       const t = makePlane();
       const subjectId = newId();
       const { id } = await enter(t, subjectId);
@@ -23,7 +23,7 @@ describe('a subject company that is being removed', () => {
       expect(await close(t, subjectId)).to.deep.equal({ contracts: 2 });
     });
 
-    it("takes nothing while it is closed: no new contract, no other's contract, no file", async () => {
+    it('refuses new and moved contracts and files while it is closed', async () => {
       const t = makePlane();
       const [subjectId, other] = [newId(), newId()];
       const elsewhere = await enter(t, other);
@@ -47,7 +47,7 @@ describe('a subject company that is being removed', () => {
       );
     });
 
-    it('is open again when its removal is taken back, unless another removal is under way', async () => {
+    it('is reopened when its removal is cancelled, unless another removal is in progress', async () => {
       const t = makePlane();
       const [subjectId, first, second] = [newId(), newId(), newId()];
       for (const closingId of [first, second]) await close(t, subjectId, closingId);
@@ -57,7 +57,7 @@ describe('a subject company that is being removed', () => {
       expect((await enter(t, subjectId)).subjectId).to.equal(subjectId);
     });
 
-    it('is open again after ten minutes without an outcome', async () => {
+    it('is reopened after ten minutes without an outcome', async () => {
       const t = makePlane();
       const subjectId = newId();
       await close(t, subjectId);
@@ -70,7 +70,7 @@ describe('a subject company that is being removed', () => {
 
   forEachPlane(
     (_name, makePlane) => {
-      it('takes no rows of an import either, before, after or meanwhile', async () => {
+      it('refuses the rows of an import, too, before, after or meanwhile', async () => {
         const t = makePlane();
         for (let round = 0; round < 6; round++) {
           const [subjectId, other] = [newId(), newId()];
@@ -101,7 +101,7 @@ describe('a subject company that is being removed', () => {
         }
       });
 
-      it('is closed before or after what is entered at the same time, and not meanwhile', async () => {
+      it('is closed before or after a concurrent creation, never during one', async () => {
         const t = makePlane();
         for (let round = 0; round < 10; round++) {
           const subjectId = newId();

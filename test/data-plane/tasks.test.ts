@@ -28,7 +28,7 @@ const tasksOf = async ({ database, call }: TestPlane, contractId: string) =>
 
 describe('fulfillment tasks', () => {
   forEachPlane((_name, makePlane) => {
-    it('are added with what is known of them, pending unless it is said', async () => {
+    it('are added with the known fields, pending by default', async () => {
       const t = makePlane();
       const b = await book(t);
       const ownerId = newId();
@@ -79,7 +79,7 @@ describe('fulfillment tasks', () => {
       expect([fulfillmentTasks[0], fulfillmentTasks.length, version]).to.deep.equal([answered, 2, 3]);
     });
 
-    it('change what is named; what was sent back as it was changes nothing', async () => {
+    it('change the given fields, and do not change if resent unchanged', async () => {
       const b = await book(makePlane());
       const added = await b.add({ kind: 'delivery', dueDate: '2026-05-01', metadata: { a: 1, b: { c: 2 } } });
       const changed = await b.patch(added.id, { title: 'Install', kind: null, metadata: { d: 3 } });
@@ -96,7 +96,7 @@ describe('fulfillment tasks', () => {
       expect(await b.patch(added.id, { metadata: null })).to.deep.include({ metadata: null, contractVersion: 4 });
     });
 
-    it('move as the table has it, with the stamps of their state', async () => {
+    it('follow the table of transitions, with the timestamps of their status', async () => {
       const t = makePlane();
       const b = await book(t);
       const { id } = await b.add();
@@ -121,7 +121,7 @@ describe('fulfillment tasks', () => {
       });
     });
 
-    it("that were accepted are taken back only with the control admin at the contract's stage", async () => {
+    it("that were accepted are reopened only with the control admin at the contract's stage", async () => {
       const t = makePlane();
       const b = await book(t);
       const { id } = await b.add({ status: 'accepted' });
@@ -143,7 +143,7 @@ describe('fulfillment tasks', () => {
       });
     });
 
-    it('have a code of their own in the contract, whatever its case', async () => {
+    it('have a unique code within the contract, ignoring case', async () => {
       const t = makePlane();
       const [b, other] = [await book(t), await book(t)];
       const { id } = await b.add({ code: 'Größe' });
@@ -155,7 +155,7 @@ describe('fulfillment tasks', () => {
       expect((await other.add({ code: 'GRÖßE' })).code).to.equal('GRÖßE');
     });
 
-    it("tell the contract's fulfillment, in lists and for every day, without being read", async () => {
+    it('determine the fulfillment of the contract, in lists and on every day, without being read', async () => {
       const t = makePlane();
       const b = await book(t);
       const status = async (today = '2026-03-15') => {
@@ -188,7 +188,7 @@ describe('fulfillment tasks', () => {
       });
     });
 
-    it('are at most five hundred in a contract', async function () {
+    it('are limited to five hundred per contract', async function () {
       this.timeout(60_000);
       const t = makePlane();
       const b = await book(t);
@@ -205,7 +205,7 @@ describe('fulfillment tasks', () => {
       expect((await b.patch(one.id, { status: 'completed' })).status).to.equal('completed');
     });
 
-    it('go with their contract and come back with it', async () => {
+    it('are deleted and restored with their contract', async () => {
       const t = makePlane();
       const b = await book(t);
       const { id } = await b.add({ status: 'completed' });
@@ -216,7 +216,7 @@ describe('fulfillment tasks', () => {
       expect(restored.fulfillmentStatus).to.equal('fulfilled');
     });
 
-    it('name only existing people and files, are not found outside the scope, and are bound to a version', async () => {
+    it('name only existing members and files, are not found outside the scope, and are guarded by a version', async () => {
       const t = makePlane();
       const b = await book(t);
       const { id } = await b.add();
@@ -270,7 +270,7 @@ describe('the daily step of overdue tasks', () => {
     const statuses = async (b: Awaited<ReturnType<typeof book>>) =>
       (await b.detail()).fulfillmentTasks.map(({ status }) => status);
 
-    it('marks what waits or runs and was due before today, once', async () => {
+    it('marks pending and running tasks that were due before today, once', async () => {
       const t = makePlane();
       const b = await book(t);
       for (const status of ['pending', 'in_progress', 'blocked', 'completed', 'canceled'] as const)
@@ -300,7 +300,7 @@ describe('the daily step of overdue tasks', () => {
       expect(JSON.parse(String(rows[0]?.['changes']))).to.have.length(3);
     });
 
-    it('goes on in steps until nothing is left, and leaves other tenants alone', async () => {
+    it('processes all of them in batches, and does not affect other tenants', async () => {
       const t = makePlane();
       const otherTenant = await book(makePlane());
       await otherTenant.add({ dueDate: '2026-01-01' });
@@ -317,7 +317,7 @@ describe('the daily step of overdue tasks', () => {
       expect(await statuses(otherTenant)).to.deep.equal(['pending']);
     });
 
-    it('and a change at the same time do not undo each other', async () => {
+    it('and a concurrent change do not undo each other', async () => {
       const t = makePlane();
       const b = await book(t);
       const added = [];
@@ -362,7 +362,7 @@ describe('a handover of tasks', () => {
       ...changes,
     });
 
-    it('moves what is open, in contracts of others too, and nothing the second time', async () => {
+    it("moves open tasks, including those in other members' contracts, and nothing the second time", async () => {
       const t = makePlane();
       const [leaver, heir] = [newId(), newId()];
       const [own, foreign, gone] = [await book(t, { ownerId: leaver }), await book(t), await book(t)];
@@ -406,7 +406,7 @@ describe('a handover of tasks', () => {
       expect(restored.fulfillmentTasks[0]?.ownerId).to.equal(leaver);
     });
 
-    it("shows samples within the caller's scope, and asks the successor to see all of it", async () => {
+    it("includes samples within the caller's scope, and requires the successor to see all tasks", async () => {
       const t = makePlane();
       const [leaver, heir, seen] = [newId(), newId(), newId()];
       const [visible, hidden] = [await book(t, { subjectId: seen }), await book(t)];

@@ -47,7 +47,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       return body;
     };
 
-    it('shows contracts as they were, with people, parts and invoices', async () => {
+    it('returns contracts as they were, with members, parts and invoices', async () => {
       for (const [client, id] of [
         [owner, one],
         [owner, two],
@@ -62,7 +62,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       }
     });
 
-    it('lists, counts and sums up what it did', async () => {
+    it('lists, counts and sums as before', async () => {
       for (const [client, slug] of [
         [owner, 'harbour'],
         [neighbour, 'quay'],
@@ -80,7 +80,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(ok(await owner.get<{ total: number }>('/contracts', { query: { q: '远东机械' } })).total).to.equal(3);
     });
 
-    it('keeps organisations apart', async () => {
+    it('isolates organisations', async () => {
       for (const path of [`/contracts/${one}`, `/contracts/${trashed}/history`])
         expect((await neighbour.get(path)).status).to.equal(404);
       const [invoice] = ok(await owner.get<ContractDetail>(`/contracts/${one}`)).invoices;
@@ -89,7 +89,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       );
     });
 
-    it('changes, voids and exports what was found on lines', async () => {
+    it('changes, voids and exports the invoices found on lines', async () => {
       const { payments, invoices } = ok(await owner.get<ContractDetail>(`/contracts/${one}`));
       const line = payments.find(({ period }) => period === '2026-02');
       const invoice = invoices.find(({ receivablePlanId }) => receivablePlanId === line?.id);
@@ -123,7 +123,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       for (const reported of ['INV-A-1', 'JP-1', '上海远东机械有限公司']) expect(text).to.contain(reported);
     });
 
-    it('moves a contract on, and gives one back from the trash', async () => {
+    it('moves a contract, and restores one from the trash', async () => {
       expect(
         ok(
           await owner.post<ContractDetail>(`/contracts/${two}/workflow/transition`, {
@@ -136,7 +136,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(restored.invoices.map(({ invoiceNo }) => invoiceNo)).to.have.members(['INV-A-1-4', 'T-1', 't-1-2']);
     });
 
-    it('took it all without a fault', () => {
+    it('logs no error', () => {
       expect(server.logged.filter(({ level }) => level === 'error' || Number(level) >= 50)).to.deep.equal([]);
     });
   });

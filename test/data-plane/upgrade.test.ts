@@ -27,7 +27,7 @@ const IN_CNY = { subjectId: null, displayCurrency: 'CNY' };
 const CASES = [LANDED_STEPS, 10].flatMap((steps) => (['sqlite', 'postgres'] as const).map((kind) => ({ steps, kind })));
 
 for (const { steps, kind } of CASES) {
-  describe(`a ${kind} database of the first ${steps} steps with two organisations in it`, () => {
+  describe(`a ${kind} database of the first ${steps} migrations with two organisations`, () => {
     if (kind === 'postgres') needsPostgres();
     let landed: LandedDatabase;
     let book: TestPlane;
@@ -61,7 +61,7 @@ for (const { steps, kind } of CASES) {
       const as = (changes: Partial<Call>) => bind(data, { ...call, ...changes }, { operations: OPERATIONS });
       return { data, clock, database: landed.database, call, as, plane: as({}) };
     };
-    /** `when` keeps statements apart that are prepared under another schema. */
+    /** `when` separates statements that are prepared under different schemas. */
     const rowsOf = async (table: string, when = 'after'): Promise<Row[]> => {
       const rows = [];
       for (const { tenantId } of [harbour, quay])
@@ -76,7 +76,7 @@ for (const { steps, kind } of CASES) {
       (await book.plane.getContract({ contractId })).payments.find((line) => line.period === period) ??
       expect.fail(`no line ${period}`);
 
-    it('gives each line with an invoice number its record, and a number that another has one of its own', async () => {
+    it('gets a record for each line with an invoice number, and a new number for each duplicate', async () => {
       const periods = new Map(linesBefore.map((row) => [row['id'], row]));
       const said = (await rowsOf('invoices')).map((row) => {
         const line = periods.get(row['line_id'] ?? null);
@@ -118,7 +118,7 @@ for (const { steps, kind } of CASES) {
       ]);
     });
 
-    it("shows old events in today's format, each amount in the currency of its record, and the chain still verifies", async () => {
+    it("keeps old events in today's format, each amount in the currency of its record, and a valid chain", async () => {
       const reported = async ({ plane }: TestPlane) =>
         (await plane.listAudit({ pageSize: 200 })).items.flatMap(({ action, changes }) =>
           changes.map((change) => ({ action, ...change })),
@@ -143,7 +143,7 @@ for (const { steps, kind } of CASES) {
       }
     });
 
-    it('leaves lines, contracts and versions as they were, but for what says that there is a record', async () => {
+    it('keeps lines, contracts and versions, except the marker of an invoice record', async () => {
       const given = new Set((await rowsOf('invoices')).map((row) => row['line_id']));
       expect(given.size).to.equal(11);
       const lines = await rowsOf('payment_lines');
@@ -161,21 +161,21 @@ for (const { steps, kind } of CASES) {
       for (const row of LANDED.tenant['contracts'] ?? []) expect(kept.get(row['id'] ?? null)).to.include(row);
     });
 
-    it('is done once: a run that was broken off before its end goes on where it was', async () => {
+    it('is upgraded once: an interrupted run continues where it stopped', async () => {
       const step = TENANT_MIGRATIONS.find(({ id }) => id === '0011-invoices-of-lines');
       const before = await rowsOf('invoices');
       await landed.database.exclusive(async (connection) => step?.fill?.(connection));
       expect(await rowsOf('invoices')).to.deep.equal(before);
     });
 
-    it('has rollups that are what a rebuild makes', async () => {
+    it('has rollups that equal a rebuild', async () => {
       const kept = [await rollupsOf(book), await rollupsOf(other)];
       expect(kept.flatMap((tables) => Object.values(tables)).map((rows) => rows.length)).to.not.include(0);
       await rebuildRollups(book);
       expect([await rollupsOf(book), await rollupsOf(other)]).to.deep.equal(kept);
     });
 
-    it('answers contracts, statistics and tabs as the program of that time did', async () => {
+    it('returns contracts, statistics and tabs as the earlier version did', async () => {
       for (const [{ plane }, { tenantId }, ids, slug] of [
         [book, harbour, [one, two, four], 'harbour'],
         [other, quay, [five], 'quay'],
@@ -183,7 +183,7 @@ for (const { steps, kind } of CASES) {
         for (const contractId of ids) {
           const was = landedContract(contractId);
           const is = await plane.getContract({ contractId });
-          // Free values under names that no field has are nobody's any more; and what is invoiced has a date.
+          // Free values under names without a field are omitted, and invoiced amounts have a date.
           const { payments, dynamicFields: _free, ...told } = unnamed(was);
           expect(is).to.deep.include(told);
           expect(is.dynamicFields).to.deep.equal({});
@@ -226,7 +226,7 @@ for (const { steps, kind } of CASES) {
       expect(invoiced).to.deep.equal({ '2026-01': 4_000, '2026-02': 3_000, '2026-03': 1_900, '2026-06': 300 });
     });
 
-    it("keeps its audit: the chain verifies, and shows a contract's history", async () => {
+    it("keeps its audit: the chain is valid, and lists a contract's history", async () => {
       expect(await book.plane.checkAudit({ from: null })).to.deep.include({ done: true, faults: [] });
       const { items } = await book.plane.listHistory({ contractId: one });
       expect(items.map(({ action }) => action)).to.deep.equal([
@@ -246,7 +246,7 @@ for (const { steps, kind } of CASES) {
       expect(await book.plane.checkAudit({ from: null })).to.deep.include({ done: true, faults: [], waiting: 0 });
     });
 
-    it('answers a write of that time again under its key', async () => {
+    it('repeats the stored answer of an earlier write under its key', async () => {
       const [kept] = LANDED.tenant['idempotency_records'] ?? [];
       const again = book.as({
         idempotency: { key: String(kept?.['key']), requestHash: String(kept?.['request_hash']) },
@@ -254,7 +254,7 @@ for (const { steps, kind } of CASES) {
       expect((await again.createContract(anyContract())).id).to.equal(one);
     });
 
-    it('keeps counting what was invoiced, whatever record refers to the line', async () => {
+    it('counts invoiced amounts, whichever record refers to the line', async () => {
       const { id } = await lineOf(one, '2026-02');
       await book.plane.addInvoice({
         contractId: one,
@@ -287,7 +287,7 @@ for (const { steps, kind } of CASES) {
       ).to.include({ invoiceAmount: 400, invoicedAmount: 400 });
     });
 
-    it('takes a receipt, a move and an export', async () => {
+    it('accepts a receipt, a move and an export', async () => {
       const { id } = await lineOf(two, 'again');
       expect(await book.plane.recordReceipt({ paymentId: id, receivedAmount: 600 })).to.include({
         paymentStatus: 'paid',
@@ -311,7 +311,7 @@ for (const { steps, kind } of CASES) {
       expect(contracts.map(({ lines }) => lines.length)).to.have.members([3, 5, 1]);
     });
 
-    it('gives back from the trash what was there, with its invoices', async () => {
+    it('restores contracts from the trash with their invoices', async () => {
       expect((await book.plane.listTrash({})).items.map(({ id }) => id)).to.deep.equal([trashed]);
       const { payments, invoices } = await book.plane.restoreContract({ contractId: trashed });
       expect(payments.map(({ period, invoicedAmount }) => [period, invoicedAmount])).to.deep.equal([
@@ -323,7 +323,7 @@ for (const { steps, kind } of CASES) {
       expect((await book.plane.listContracts({ q: 'straße 3' })).items.map(({ id }) => id)).to.deep.equal([trashed]);
     });
 
-    it('has rollups that are what a rebuild makes, also after all that', async () => {
+    it('has rollups that still equal a rebuild after these changes', async () => {
       const kept = await rollupsOf(book);
       await rebuildRollups(book);
       expect(await rollupsOf(book)).to.deep.equal(kept);
@@ -331,7 +331,7 @@ for (const { steps, kind } of CASES) {
   });
 }
 
-/** What the server adds to an answer is no part of the plane's. */
+/** Fields that the server adds to an answer do not come from the plane. */
 function unnamed(answer: ContractDetail): ContractDetail {
   const {
     subjectName: _subject,

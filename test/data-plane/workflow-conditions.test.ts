@@ -34,7 +34,7 @@ async function tryMove(
   return { ...made, move, outcome: () => refusal(move()) };
 }
 
-/** The names of the conditions that failed, or that none did. */
+/** The names of the failed conditions, or `none`. */
 const failedIn = (outcome: Awaited<ReturnType<typeof refusal>>): unknown =>
   outcome === 'carried out'
     ? outcome
@@ -42,7 +42,7 @@ const failedIn = (outcome: Awaited<ReturnType<typeof refusal>>): unknown =>
         ({ condition, of }) => `${of} ${condition}`,
       ) ?? outcome.code);
 
-describe('conditions of a move', () => {
+describe('the conditions of a move', () => {
   forEachPlane((_name, makePlane) => {
     const failing = async (flow: Flow, contract: Partial<ContractInput> = {}, request?: TransitionInput) =>
       failedIn(await (await tryMove(makePlane(), flow, contract, request)).outcome());
@@ -121,7 +121,7 @@ describe('conditions of a move', () => {
       expect(await contract.outcome()).to.equal('carried out');
     });
 
-    it('requireAllPaid: every line must be paid, and there must be some', async () => {
+    it('requireAllPaid: there must be lines, and every line must be paid', async () => {
       const conditions: Conditions = { requireAllPaid: true };
       expect(await failing({ conditions })).to.deep.equal(['transition requireAllPaid']);
       expect(
@@ -136,7 +136,7 @@ describe('conditions of a move', () => {
       expect(await failing({ conditions: { requireAllPaid: false } })).to.equal('carried out');
     });
 
-    it('requireTasksDone: open tasks stand in the way, canceled ones do not', async () => {
+    it('requireTasksDone: open tasks prevent the move, canceled ones do not', async () => {
       const test = makePlane();
       const contract = await tryMove(test, { conditions: { requireTasksDone: true } });
       const { id } = await test.plane.addTask({ contractId: contract.id, code: 'deliver', title: 'Deliver' });
@@ -150,14 +150,14 @@ describe('conditions of a move', () => {
       expect(await contract.outcome()).to.equal('carried out');
     });
 
-    it('requireNote: the move must carry one', async () => {
+    it('requireNote: the move must include a note', async () => {
       expect(await failing({ conditions: { requireNote: true } })).to.deep.equal(['transition requireNote']);
       expect(
         await failing({ conditions: { requireNote: true } }, {}, { transitionCode: 'go', note: 'because' }),
       ).to.equal('carried out');
     });
 
-    it('minAmount and maxAmount: both ends are in', async () => {
+    it('minAmount and maxAmount: both ends are included', async () => {
       for (const [totalAmount, expected] of [
         [99.99, ['transition minAmount']],
         [100, 'carried out'],
@@ -171,7 +171,7 @@ describe('conditions of a move', () => {
       }
     });
 
-    it('forbidSelfApproval: neither who entered the contract nor who moved it last', async () => {
+    it('forbidSelfApproval: the caller must neither have created the contract nor moved it last', async () => {
       const test = makePlane();
       const contract = await tryMove(test, { conditions: { forbidSelfApproval: true } });
       expect(failedIn(await contract.outcome())).to.deep.equal(['transition forbidSelfApproval']);
@@ -188,7 +188,7 @@ describe('conditions of a move', () => {
       expect(await contract.move({ transitionCode: 'go' }, third)).to.include({ lifecycleStageCode: 'second' });
     });
 
-    it('all that fail are named at once, of the transition and of the stage that is left', async () => {
+    it('report all failures at once, of the transition and of the stage that is left', async () => {
       const conditions: Conditions = {
         requireFields: ['signDate'],
         requireFileKinds: ['invoice'],
@@ -212,7 +212,7 @@ describe('conditions of a move', () => {
       ]);
     });
 
-    it('naming the stage instead of the transition is no way around them', async () => {
+    it('also apply if a request names the stage instead of the transition', async () => {
       const test = makePlane();
       const contract = await tryMove(
         test,
@@ -230,7 +230,7 @@ describe('conditions of a move', () => {
       });
     });
 
-    it('completion rules bind a way that no transition describes', async () => {
+    it('include completion rules for a move without a transition', async () => {
       const test = makePlane();
       const contract = await tryMove(test, { completionRules: { requireNote: true } });
       await contract.move({ transitionCode: 'go', note: 'fine' });
@@ -247,9 +247,9 @@ describe('conditions of a move', () => {
   });
 });
 
-describe('effects of a move', () => {
+describe('the effects of a move', () => {
   forEachPlane((_name, makePlane) => {
-    it('set status, lock and dates, over what the stage says', async () => {
+    it('set status, lock and dates, overriding those of the stage', async () => {
       const test = makePlane();
       const contract = await tryMove(
         test,
@@ -267,7 +267,7 @@ describe('effects of a move', () => {
       expect(await signed.move()).to.include({ signDate: '2026-02-02' });
     });
 
-    it('leave no contract that ends before it starts', async () => {
+    it('are refused if the contract would end before it starts', async () => {
       const test = makePlane();
       const contract = await tryMove(
         test,
@@ -292,7 +292,7 @@ describe('effects of a move', () => {
       });
     });
 
-    it('leave a message for a channel in the same transaction, and none when the move is refused', async () => {
+    it('include a message for a channel in the same transaction, and none if the move is refused', async () => {
       const test = makePlane();
       const notifyChannelId = newId();
       const outbox = () =>
@@ -313,7 +313,7 @@ describe('effects of a move', () => {
       ]);
     });
 
-    it("make a task once, of the contract's owner unless another is named", async () => {
+    it("create a task once, for the contract's owner by default", async () => {
       const test = makePlane();
       const contract = await tryMove(test, {
         effects: { createTask: { code: 'deliver', title: 'Deliver it', kind: 'delivery', dueInDays: 10 } },
@@ -341,7 +341,7 @@ describe('effects of a move', () => {
       expect(owned.fulfillmentTasks[0]).to.include({ ownerId: other, dueDate: null });
     });
 
-    it('do nothing when they are empty', async () => {
+    it('do nothing if they are empty', async () => {
       const moved = await (
         await tryMove(makePlane(), {
           effects: { setStatus: null, setLocked: null, setFieldToday: [], createTask: null },

@@ -11,7 +11,7 @@ import { refusal } from '../support/lifecycle.js';
 import { forEachPlane } from '../support/plane.js';
 import { aContract } from '../support/samples.js';
 
-/** The shipped flow and what a way beside it needs, typed in anew. */
+/** The shipped flow, repeated here independently, and what a move without a transition needs. */
 const ARROWS: Readonly<Record<string, readonly [from: WorkflowStage, to: WorkflowStage, control: Control]>> = {
   mark_extracted: ['draft', 'extracted', 'edit'],
   submit_review: ['draft', 'review', 'edit'],
@@ -27,10 +27,7 @@ const ARROWS: Readonly<Record<string, readonly [from: WorkflowStage, to: Workflo
   terminate: ['active', 'archived', 'admin'],
   restore: ['archived', 'completed', 'admin'],
 };
-/**
- * From the row's stage straight to the column's, in the order of the stages; those with a transition are in the table
- * above.
- */
+/** Moves from the row's stage directly to the column's, in the order of the stages; the table above has the others. */
 const BESIDE: Readonly<Record<WorkflowStage, string>> = {
   draft: '- - - approve sign sign sign admin',
   extracted: 'edit - - approve sign sign sign admin',
@@ -84,9 +81,9 @@ function expected({ stage, locked }: State, step: Step, control: Control): State
   return reaches(control, needed) ? { stage: to, locked: LOCKING.has(to) } : 'WORKFLOW_CONTROL_REQUIRED';
 }
 
-describe('any walk through the lifecycle', () => {
+describe('any sequence of moves', () => {
   forEachPlane((name, makePlane) => {
-    it('stays in the table, and its trail leads from the first stage to the last', async () => {
+    it('follows the table, and its trail leads from the first stage to the last', async () => {
       await fc.assert(
         fc.asyncProperty(steps, async (walk) => {
           const test = makePlane();

@@ -6,7 +6,7 @@ import { contractAt, controlsOf, refusal } from '../support/lifecycle.js';
 import { forEachPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
-/** The shipped flow, typed in anew: code, from, to, control. */
+/** The shipped flow, repeated here independently: code, from, to, control. */
 const SHIPPED = [
   'mark_extracted draft extracted edit',
   'submit_review draft review edit',
@@ -31,7 +31,7 @@ const LOCKING = ['approved', 'signed', 'active', 'completed', 'archived'];
 describe('moving a contract', () => {
   forEachPlane((_name, makePlane) => {
     for (const role of BUILT_IN_ROLES) {
-      it(`a ${role.code} goes where the shipped flow lets that role, named or not`, async () => {
+      it(`allows a ${role.code} the moves of the shipped flow, with or without naming the transition`, async () => {
         const test = makePlane();
         const plane = test.as({
           controls: { ...role.workflowControls },
@@ -73,7 +73,7 @@ describe('moving a contract', () => {
       });
     }
 
-    it('the trail lists who did what, newest first', async () => {
+    it('adds the action, the member and the time to the trail, newest first', async () => {
       const test = makePlane();
       const { plane, call } = test;
       const admin = test.as({ controls: controlsOf('admin') });
@@ -105,7 +105,7 @@ describe('moving a contract', () => {
       }
     });
 
-    it('refused moves of one member push nothing out of the trail: fifty a day stay on it', async () => {
+    it('removes nothing from the trail if refused: it keeps fifty refusals per member and day', async () => {
       const test = makePlane();
       const { id } = await contractAt(test, 'approved');
       const refused = (who = test.call.actor.id) =>
@@ -126,7 +126,7 @@ describe('moving a contract', () => {
       expect(await denials(), 'on the next day').to.equal(52);
     });
 
-    it('signing dates the contract only when it has no date yet; completing and reopening set its status', async () => {
+    it('sets the signing date only if there is none, and sets the status when completing and reopening', async () => {
       const test = makePlane();
       const admin = test.as({ controls: controlsOf('admin') });
       const undated = await contractAt(test, 'approved');
@@ -151,7 +151,7 @@ describe('moving a contract', () => {
       ).to.include({ status: 'in_progress', workflow: 'archived' });
     });
 
-    it('says what is open when a contract is completed, and asks for a note when it is returned', async () => {
+    it('reports open items when a contract is completed, and requires a note when it is returned', async () => {
       const test = makePlane();
       const admin = test.as({ controls: controlsOf('admin') });
       const { id, payments } = await contractAt(test, 'active', {
@@ -185,7 +185,7 @@ describe('moving a contract', () => {
       ).to.deep.equal([]);
     });
 
-    it('says which fields that were hardly legible are submitted unseen', async () => {
+    it('reports fields of low confidence that were submitted without review', async () => {
       const test = makePlane();
       const admin = test.as({ controls: controlsOf('admin') });
       const submit = async (id: string) =>
@@ -196,7 +196,7 @@ describe('moving a contract', () => {
         text: 'Contract No.: HL-2026-001\nParty A: Harbour Logistics Ltd\n',
       });
       const [field] = run.fields.filter(({ value }) => value !== null);
-      // As if the scan had been a bad one.
+      // Simulates a bad scan.
       await test.database.write(test.call, async (tx) => {
         const row = await tx.get('SELECT fields FROM extraction_runs WHERE tenant_id = ? AND id = ?', [
           test.call.tenantId,
@@ -225,7 +225,7 @@ describe('moving a contract', () => {
       expect(await submit(id)).to.deep.equal([]);
     });
 
-    it('a contract in a later stage stays collectable when it is terminated', async () => {
+    it('keeps the lines of a terminated contract collectable', async () => {
       const test = makePlane();
       const { id, payments } = await contractAt(test, 'active', { payments: [aLine()] });
       await test
@@ -236,7 +236,7 @@ describe('moving a contract', () => {
       expect((await test.plane.listPayments({ tab: 'due', contractId: id })).total).to.equal(1);
     });
 
-    it('what leads nowhere is refused, each with its own answer', async () => {
+    it('refuses invalid targets, each with a distinct answer', async () => {
       const test = makePlane();
       const admin = test.as({ controls: controlsOf('admin') });
       const { id } = await contractAt(test, 'review');
@@ -285,7 +285,7 @@ describe('moving a contract', () => {
       ).to.deep.equal(['created']);
     });
 
-    it('a move to the present stage returns the contract unchanged, for every caller', async () => {
+    it('to the present stage returns the contract unchanged, for every caller', async () => {
       const test = makePlane();
       const { id } = await contractAt(test, 'signed');
       expect(await test.plane.transitionContract({ contractId: id, toStageCode: 'signed' })).to.include({
@@ -295,7 +295,7 @@ describe('moving a contract', () => {
       expect(await test.plane.listWorkflowEvents({ contractId: id })).to.have.lengthOf(1);
     });
 
-    it('a disabled transition is denied, also when it is asked for again under one key, once', async () => {
+    it('by a disabled transition is refused, and recorded once under one key', async () => {
       const test = makePlane();
       const { id } = await contractAt(test, 'review');
       const {
@@ -331,7 +331,7 @@ describe('moving a contract', () => {
       ]);
     });
 
-    it('ten at once move it once', async () => {
+    it('happens once in ten concurrent requests', async () => {
       const test = makePlane();
       const { id } = await contractAt(test, 'review');
       const outcomes = await Promise.all(
@@ -357,7 +357,7 @@ describe('moving a contract', () => {
       });
     });
 
-    it('only the roles that a contract names may move it', async () => {
+    it('is allowed only for the roles that the contract names', async () => {
       const test = makePlane();
       const { id } = await contractAt(test, 'review', { workflowAllowedRoles: ['legal', 'sales'] });
       const by = (roleCode: string | null) =>
@@ -374,7 +374,7 @@ describe('moving a contract', () => {
       });
     });
 
-    it('a contract out of scope is not there: nothing is moved, and nothing is noted', async () => {
+    it('out of scope is answered as for a missing contract, without a move or an event', async () => {
       const test = makePlane();
       const { id } = await contractAt(test, 'review');
       const outside = [
@@ -396,7 +396,7 @@ describe('moving a contract', () => {
 
 describe('locking a contract', () => {
   forEachPlane((_name, makePlane) => {
-    it('holds its core fields until it is unlocked or moved', async () => {
+    it('protects its core fields until it is unlocked or moved', async () => {
       const test = makePlane();
       const admin = test.as({ controls: controlsOf('admin') });
       const { id } = await contractAt(test, 'draft');
@@ -415,7 +415,7 @@ describe('locking a contract', () => {
       ).to.include({ locked: false });
     });
 
-    it('unlocking needs the control approve at the present stage; locking none', async () => {
+    it('needs no control, while unlocking needs the control approve at the present stage', async () => {
       const test = makePlane();
       const { id } = await contractAt(test, 'signed');
       for (const control of ['none', 'view', 'edit'] as const) {
@@ -439,7 +439,7 @@ describe('locking a contract', () => {
       ]);
     });
 
-    it('no change leaves no trace', async () => {
+    it('leaves no trace if nothing changes', async () => {
       const test = makePlane();
       const { id } = await contractAt(test, 'signed');
       expect(await test.plane.lockContract({ contractId: id, note: 'again' })).to.include({ locked: true, version: 1 });
@@ -451,7 +451,7 @@ describe('locking a contract', () => {
       ).to.include({ locked: false, version: 1 });
     });
 
-    it('honours the version that the caller knows', async () => {
+    it('requires the version in the request, if given', async () => {
       const test = makePlane();
       const { id } = await contractAt(test, 'draft');
       expect(await refusal(test.as({ ifVersion: 2 }).lockContract({ contractId: id }))).to.deep.equal({

@@ -12,7 +12,7 @@ import { aContract } from '../support/samples.js';
 
 const Empty = s.object({});
 
-/** Operations that show what stands around every `run`. */
+/** Operations that reveal what wraps every `run`. */
 const operations = {
   announcing: operation({
     effect: 'write',
@@ -87,7 +87,7 @@ const count = ({ database, call }: TestPlane, table: string) =>
   );
 const version = ({ database, call }: TestPlane) => database.read(call, (tx) => dataVersion(tx, call.tenantId));
 
-describe('around every operation', () => {
+describe('the wrapper of every operation', () => {
   forEachPlane(
     (_name, makePlane) => {
       const wrapped = () => {
@@ -105,7 +105,7 @@ describe('around every operation', () => {
         };
       };
 
-      it('audit, outbox and data version are written with the change', async () => {
+      it('writes audit, outbox and data version together with the change', async () => {
         const { test, run } = wrapped();
         await run('announcing');
         expect(await count(test, 'contracts')).to.equal(1);
@@ -133,7 +133,7 @@ describe('around every operation', () => {
         expect(message).to.include({ topic: 'contract.created', due_at: test.clock.now() + 1_000, attempts: 0 });
       });
 
-      it('a refusal leaves nothing of all that', async () => {
+      it('rolls all of it back on a refusal', async () => {
         const { test, run } = wrapped();
         const error = await run('failing').catch((reason: unknown) => reason);
         expect(error).to.have.property('code', 'CONTRACT_LOCKED');
@@ -142,21 +142,21 @@ describe('around every operation', () => {
         expect(await version(test)).to.equal(0);
       });
 
-      it('a write that does not record its change is an error, and is rolled back', async () => {
+      it('fails and rolls back a write that does not record its change', async () => {
         const { test, run } = wrapped();
         const error = await run('silent').catch((reason: unknown) => reason);
         expect(error).to.be.instanceOf(Error);
         expect(await count(test, 'receipts')).to.equal(0);
       });
 
-      it('a write that changes nothing leaves no trace', async () => {
+      it('leaves no trace of a write that changes nothing', async () => {
         const { test, run } = wrapped();
         await run('idle');
         expect(await count(test, 'audit_log')).to.equal(0);
         expect(await version(test)).to.equal(0);
       });
 
-      it('the input is validated again, for every caller', async () => {
+      it('validates the input again, for every caller', async () => {
         const { test, run } = wrapped();
         const error = await run('idle', { extra: 1 } as never).catch((reason: unknown) => reason);
         expect(error).to.have.property('code', 'INVALID_INPUT');

@@ -29,8 +29,8 @@ const TYPES = {
 };
 const W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
 
-describe('the reader of documents', function () {
-  this.timeout(60_000); // its libraries are read from source once
+describe('the document reader', function () {
+  this.timeout(60_000); // the first load of its libraries takes long
 
   const readers: DocumentReader[] = [];
   const aReader = (options: Partial<ReaderOptions> = {}): DocumentReader => {
@@ -64,12 +64,12 @@ describe('the reader of documents', function () {
       expect(joinedText(await read(little, TYPES.text))).to.equal('合同编号：甲-1\n金额：1元');
       expect(joinedText(await read(Buffer.from(little).swap16(), TYPES.text))).to.equal('合同编号：甲-1\n金额：1元');
     });
-    it('GB 18030, where it is no UTF, and it says so', async () => {
+    it('GB 18030, reported as such, if the bytes are not UTF', async () => {
       const { pages, warnings } = await read(Buffer.concat([gb18030.subarray(0, 10), Buffer.from('1')]), TYPES.text);
       expect(pages[0]?.text).to.equal('合同编号：1');
       expect(warnings.map(({ code }) => code)).to.deep.equal(['ENCODING_GUESSED']);
     });
-    it('Windows-1252, where accented letters stand alone, and it says so', async () => {
+    it('Windows-1252, reported as such, if accented letters stand alone', async () => {
       const { pages, warnings } = await read(
         Buffer.from('K\xe4ufer: M\xfcller & S\xf6hne, Preis 5 \x80\r\n\x1a', 'latin1'),
         TYPES.text,
@@ -82,12 +82,12 @@ describe('the reader of documents', function () {
         },
       ]);
     });
-    it('pages parted by form feeds', async () =>
+    it('pages separated by form feeds', async () =>
       expect((await read('one\ftwo', TYPES.text)).pages.map(({ number, text: page }) => [number, page])).to.deep.equal([
         [1, 'one'],
         [2, 'two'],
       ]));
-    it('a CSV, its cells parted by tabs', async () =>
+    it('a CSV, with cells separated by tabs', async () =>
       expect(joinedText(await read('No;Due;Amount\n1;2026-03-01;"1.000,00"\n', TYPES.csv))).to.equal(
         'No\tDue\tAmount\n1\t2026-03-01\t1.000,00',
       ));
@@ -116,14 +116,14 @@ describe('the reader of documents', function () {
         { text: 'Ref. A-1\nContract\nNo. 7 & more\nItem\tPrice\nTwo lines\tUSD 5', source: 'text' },
       ]);
     });
-    it('deleted and hidden text is left out, and hidden text is reported', async () => {
+    it('deleted text and hidden text are omitted, and hidden text is reported', async () => {
       const run = (text: string, style = '') => `<w:r>${style}<w:t>${text}</w:t></w:r>`;
       const body = `<w:p>${run('Total ')}<w:del><w:r><w:delText>100</w:delText></w:r></w:del><w:ins>${run('200')}</w:ins>${run(' secret', '<w:rPr><w:vanish/></w:rPr>')}</w:p>`;
       const { pages, warnings } = await read(docxOf({ language: 'en', blocks: [] }, { body }), TYPES.docx);
       expect(pages[0]?.text).to.equal('Total 200');
       expect(warnings.map(({ code }) => code)).to.deep.equal(['HIDDEN_CONTENT']);
     });
-    it('numbered paragraphs have the numbers that they are shown with', async () => {
+    it('numbered paragraphs keep their displayed numbers', async () => {
       const item = (text: string) =>
         `<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>${text}</w:t></w:r></w:p>`;
       const parts = {
@@ -135,7 +135,7 @@ describe('the reader of documents', function () {
   });
 
   describe('an XLSX', () => {
-    it('each sheet is a page, its cells as they are shown', async () => {
+    it('each sheet is a page with the displayed values of its cells', async () => {
       const { pages } = await read(
         await xlsxOf([
           {
@@ -151,7 +151,7 @@ describe('the reader of documents', function () {
       );
       expect(pages.map(({ text }) => text)).to.deep.equal(['Due\tShare\tAmount\n2026-03-01\t30%\t1,234,567.5', 'more']);
     });
-    it('hidden sheets are left out, and reported', async () => {
+    it('hidden sheets are omitted, and reported', async () => {
       const workbook = altered(
         await xlsxOf([
           { name: 'a', rows: [['shown']] },
@@ -167,7 +167,7 @@ describe('the reader of documents', function () {
     });
   });
 
-  describe('what is hostile or broken', () => {
+  describe('hostile or broken documents', () => {
     const cases: readonly (readonly [what: string, code: string, contentType: string, bytes: () => Uint8Array])[] = [
       ['of a kind that is not read', 'unsupported', 'application/zip', () => Buffer.from('PK')],
       [
@@ -210,7 +210,7 @@ describe('the reader of documents', function () {
     for (const [what, code, contentType, bytes] of cases)
       it(`${what}: ${code}`, async () => expect(await refusal(read(bytes(), contentType))).to.equal(code));
 
-    it('a PDF that unpacks without end is given up on, and the next document is read', async () => {
+    it('a PDF that unpacks without end is aborted, and the next document is read', async () => {
       const small = aReader({ maxGrowth: 300 * 1024 * 1024, deadlineMs: 40_000 });
       const zeros = deflateSync(deflateSync(Buffer.alloc(1_500_000_000)));
       expect(
@@ -220,12 +220,12 @@ describe('the reader of documents', function () {
     });
   });
 
-  describe('how it is shared', () => {
-    it('a document that takes too long is given up on, and the next is read', async () => {
+  describe('concurrent use', () => {
+    it('a document that takes too long is aborted, and the next is read', async () => {
       const hasty = aReader({ deadlineMs: 1 });
       expect(await refusal(read(pdfOf(streamOf(Buffer.from('BT ET'))), TYPES.pdf, { of: hasty }))).to.equal('too_slow');
     });
-    it('a caller who aborts gets their own reason, while waiting or being read', async () => {
+    it("an aborted request fails with the caller's reason, while waiting or being read", async () => {
       const own = aReader();
       const aborted = new AbortController();
       const reading = Promise.all(
@@ -236,7 +236,7 @@ describe('the reader of documents', function () {
       expect(await reading).to.deep.equal([reason, reason]);
       expect(joinedText(await read('next', TYPES.text, { of: own }))).to.equal('next');
     });
-    it('when too many wait, the next is refused', async () => {
+    it('a document is refused if too many are waiting', async () => {
       const narrow = aReader({ maxWaiting: 2 });
       const all = await Promise.all([1, 2, 3].map((n) => refusal(read(`${n}`, TYPES.text, { of: narrow }))));
       expect(all).to.deep.equal(['it was read', 'it was read', 'busy']);
@@ -252,25 +252,25 @@ describe('the reader of documents', function () {
         ),
       ).to.equal(broken);
     });
-    it('more bytes than are read: too_large', async () =>
+    it('a document above the size limit fails with too_large', async () =>
       expect(await refusal(read(Buffer.alloc(2_000), TYPES.text, { of: aReader({ maxBytes: 1_000 }) }))).to.equal(
         'too_large',
       ));
-    it('the thread is ended when there is nothing to read for a while, and started again', async () => {
+    it('the thread is ended after a period without documents, and started again', async () => {
       const own = aReader({ idleMs: 1 });
       for (const text of ['one', 'two']) {
         expect(joinedText(await read(text, TYPES.text, { of: own }))).to.equal(text);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     });
-    it('once it is closed nothing is read', async () => {
+    it('nothing is read after closing', async () => {
       const closed = aReader();
       await closed.close();
       expect(await refusal(read('text', TYPES.text, { of: closed }))).to.equal('closed');
     });
   });
 
-  it('loads no native code to read PDFs, though a native canvas is installed beside the library', () => {
+  it('loads no native code to read PDFs, even if a native canvas is installed', () => {
     const script = `process.dlopen = (module, path) => { throw new Error('native code: ' + path); };
       const { pdfjs } = await import('${program('data-plane-agent/plane/files/text/pdfjs.ts')}');
       console.log(typeof (await pdfjs()).getDocument, Object.keys((await import('@napi-rs/canvas')).default).length);`;
@@ -281,7 +281,7 @@ describe('the reader of documents', function () {
     expect({ stdout, stderr }).to.deep.equal({ stdout: 'function 0\n', stderr: '' });
   });
 
-  it('recognises a picture without any network', function () {
+  it('recognises a picture without network access', function () {
     if (spawnSync('unshare', ['-rn', 'true']).status !== 0)
       skip(this, 'this system lets nobody take the network away from a process');
     const script = `import { documentReader } from '${program('data-plane-agent/plane/files/text/index.ts')}';
@@ -297,7 +297,7 @@ describe('the reader of documents', function () {
   });
 });
 
-/** A picture of a line of strokes. */
+/** A picture of one row of strokes. */
 function aPicture(): Buffer {
   const [width, height] = [600, 200];
   const rows = Buffer.alloc((width + 1) * height, 255);

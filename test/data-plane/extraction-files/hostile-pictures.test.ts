@@ -28,7 +28,7 @@ const changed = (bytes: Buffer, at: number, value: number): Buffer => {
   bytes.writeUInt32LE(value, at < 0 ? bytes.length + at : at);
   return bytes;
 };
-/** 64 by 48 dots: `heif-enc -q 10` of libheif 1.15 with x265. */
+/** 64 by 48 pixels: `heif-enc -q 10` of libheif 1.15 with x265. */
 const HEIC = Buffer.from(
   'AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAaxtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAAA5waXRtAAAAAAACAAAAEGlkYXQAAAAAAEAAMAAAADhpbG9jAQAAAERAAAIAAQAAAAAAAAHQAAEAAAAAAAAAagACAAEAAAAAAAAAAQAA' +
     'AAAAAAAIAAAAOGlpbmYAAAAAAAIAAAAVaW5mZQIAAAEAAQAAaHZjMQAAAAAVaW5mZQIAAAAAAgAAZ3JpZAAAAADXaXBycAAAALVpcGNvAAAAdWh2Y0MBBAgAAAAAAAAAAAAe8AD8/fr6AAAPAyAAAQAXQAEMAf//BAgAAAMAnbgAAAMAAB66AkAhAAEAKkIBAQQIAAADAJ24' +
@@ -36,7 +36,7 @@ const HEIC = Buffer.from(
     'cm1kYXQAAABmKAGvBBj8hrUxyr93l1WOHiJMt4xvUFCCEvbMZjDnY2UiY47v+fFE+lWjhMhOhYA8Gcri/eTx6uuffc+7uPxjameURAwMbhfPasc4kPBfrWGcufSchvAoubrT/5tqVNgf3U2hyYeA',
   'base64',
 );
-/** The box that says how large the whole is. */
+/** The box that contains the image size. */
 const SIZE_AT = HEIC.lastIndexOf('ispe') + 8;
 const sized = (dots: number): Buffer => {
   const large = Buffer.from(HEIC);
@@ -46,7 +46,7 @@ const sized = (dots: number): Buffer => {
 };
 const TYPES = { tiff: 'image/tiff', heic: 'image/heic' } as const;
 
-/** Directories without end: each leads to one behind it, and says that it is of a thumbnail. */
+/** Endless directories: each points to the next, and is marked as a thumbnail. */
 function thumbnails(count: number): Buffer {
   const each = 18;
   const file = Buffer.alloc(8 + count * each);
@@ -63,7 +63,7 @@ function thumbnails(count: number): Buffer {
   return file;
 }
 
-/** A page that can be read, but for so many tags of no meaning that it has besides. */
+/** A readable page, except for this number of unknown tags. */
 function withTags(count: number): Buffer {
   const file = tiffOf([page()]);
   const at = file.readUInt32LE(4);
@@ -79,7 +79,7 @@ function withTags(count: number): Buffer {
   return changed(Buffer.concat([file, directory]), 4, file.length);
 }
 
-/** The head of a JPEG of so many dots, and nothing behind it. */
+/** The header of a JPEG of this size, without data. */
 const jpegHead = (width: number, height: number): Buffer => {
   const frame = Buffer.from('ffd8ffc0000b0800000000010111000000', 'hex');
   frame.writeUInt16BE(height, 7);
@@ -87,8 +87,8 @@ const jpegHead = (width: number, height: number): Buffer => {
   return frame;
 };
 
-describe('TIFFs and HEICs that are hostile or broken', function () {
-  this.timeout(120_000); // the reader's libraries are read from source once
+describe('hostile or broken TIFFs and HEICs', function () {
+  this.timeout(120_000); // the first load of the reader's libraries takes long
 
   const readers: DocumentReader[] = [];
   const aReader = (options: Partial<ReaderOptions> = {}): DocumentReader => {
@@ -106,7 +106,7 @@ describe('TIFFs and HEICs that are hostile or broken', function () {
       ({ warnings }) => ['read', ...warnings.map(({ code }) => code)].join(' '),
       (error: unknown) => {
         if (!(error instanceof UnreadableDocument)) throw error;
-        // Whoever reads it found out, and the thread was not lost.
+        // The reader reported the error, and its thread survived.
         expect(error.message).to.not.match(/caused its reader to fail/);
         return error.code;
       },
@@ -231,10 +231,9 @@ describe('TIFFs and HEICs that are hostile or broken', function () {
   ];
   for (const [what, expected, bytes] of heics)
     it(`a HEIC, ${what}: ${expected}`, async () => expect(await outcome(bytes(), TYPES.heic)).to.equal(expected));
-  it('a HEIC of which nothing was changed is read', async () =>
-    expect(await outcome(HEIC, TYPES.heic)).to.match(/^read/));
+  it('an unmodified HEIC is read', async () => expect(await outcome(HEIC, TYPES.heic)).to.match(/^read/));
 
-  it('a strip that unpacks to far more than its page is given up on, and the next document is read', async () => {
+  it('a strip that unpacks to far more than its page is aborted, and the next document is read', async () => {
     const small = aReader({ maxGrowth: 500 * 1024 * 1024 });
     expect(
       await outcome(tiffOf([page({ compression: 8 }, [deflated(Buffer.alloc(1_200_000_000))])]), TYPES.tiff, small),
@@ -248,7 +247,7 @@ describe('TIFFs and HEICs that are hostile or broken', function () {
     expect(warnings.find(({ code }) => code === 'PAGES_LEFT_OUT')?.message).to.match(/page 51 and later/);
   });
 
-  describe('with some of their bits turned over', () => {
+  describe('files with random bit errors', () => {
     const rows = predicted(DOTS, { rowBytes: W, samples: 1 });
     const whole: readonly (readonly [name: string, contentType: string, bytes: Buffer, times: number])[] = [
       [
@@ -281,7 +280,7 @@ describe('TIFFs and HEICs that are hostile or broken', function () {
       ['a HEIC', TYPES.heic, HEIC, 100],
     ];
     for (const [name, contentType, bytes, times] of whole) {
-      it(`${name}: it is read, or the reason is reported, ${times} times`, async () => {
+      it(`${name}: is read or refused with a reason, ${times} times`, async () => {
         const next = numbersFrom(20_261_122);
         for (let time = 0; time < times; time++) {
           const broken = Buffer.from(bytes);
@@ -296,7 +295,7 @@ describe('TIFFs and HEICs that are hostile or broken', function () {
   });
 });
 
-/** The same numbers each time, below what is asked for. */
+/** Reproducible pseudo-random integers below the limit. */
 function numbersFrom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -4,14 +4,14 @@ import { documentReader, joinedText, type DocumentReader } from '../../../data-p
 import { needsBrowser } from '../../support/browser.js';
 
 describe('pictures of large print', function () {
-  this.timeout(120_000); // they are drawn and recognised
+  this.timeout(120_000); // rendering and recognition take long
 
   let reader: DocumentReader;
   before(() => (reader = documentReader({ residentBytes: () => process.memoryUsage.rss() })));
   after(() => reader.close());
-  const browser = needsBrowser(); // last: without one, what follows is skipped and what was made is closed
+  const browser = needsBrowser(); // must come last: without a browser it skips later hooks, but the reader is still closed
 
-  /** A4 at 200 dots an inch, black on white, straight. */
+  /** A4 at 200 dpi, black on white, not rotated. */
   const drawn = async (html: string): Promise<Buffer> => {
     const tab = await browser().newPage({ viewport: { width: 1654, height: 1169 } });
     try {
@@ -28,7 +28,7 @@ describe('pictures of large print', function () {
       await reader.textOf(Readable.from([picture]), { contentType: 'image/png', signal: new AbortController().signal }),
     );
 
-  it('keep the stems of their letters, also on an underline', async () => {
+  it('keep the stems of their letters, also above an underline', async () => {
     const lines = [
       'SALES CONTRACT',
       'Contract No.: HT-2026-77',
@@ -42,7 +42,7 @@ describe('pictures of large print', function () {
     ).to.deep.equal(lines);
   });
 
-  it('and what stands in the cells of a table', async () => {
+  it('keep the text in the cells of a table', async () => {
     const rows = [
       ['Contract No.', 'HT-2026-77'],
       ['Total amount', 'CNY 120,000.00'],

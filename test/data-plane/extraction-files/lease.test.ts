@@ -17,19 +17,19 @@ import { onFileSystem } from '../../support/stores.js';
 
 const MINUTE_MS = 60_000;
 
-/** A process with the same database and store as others, whose reader finishes when the test releases it. */
+/** A process that shares its database and store with others, and whose reader finishes when the test releases it. */
 interface Process {
   readonly plane: BoundPlane<Operations>;
   readonly objects: ObjectStore;
   readonly background: Background;
-  /** Documents that its reader was given. */
+  /** The documents passed to its reader. */
   readonly reads: number;
   letGo(): void;
 }
 
 for (const database of ['sqlite', 'postgres'] as const) {
-  describe(`documents that several processes could read, on ${database}`, function () {
-    this.timeout(60_000); // the reader's libraries are read from source once
+  describe(`documents that several processes can read, on ${database}`, function () {
+    this.timeout(60_000); // the first load of the reader's libraries takes long
     if (database === 'postgres') needsPostgres();
     const undo: (() => unknown)[] = [];
     const clock = fakeClock();
@@ -96,7 +96,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
       return (await plane.extractContract({ fileRef: file.id })).id;
     };
 
-    it('one that is being read is left alone until its lease expires; the slower reader then changes nothing', async () => {
+    it('are read by one process until its lease expires; a slower reader then changes nothing', async () => {
       const [slow, other] = [start(), start()];
       const runId = await begun(slow);
       clock.advance(14 * MINUTE_MS);
@@ -114,7 +114,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
       expect([slow.reads, other.reads]).to.deep.equal([1, 1]);
     });
 
-    it('of those that take up what was lost, one reads it', async () => {
+    it('are resumed by one process after an interruption', async () => {
       const dead = start();
       const runId = await begun(dead);
       clock.advance(15 * MINUTE_MS);
@@ -129,7 +129,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
   });
 }
 
-/** The real reader, behind a gate that is shut at first. */
+/** The real reader, blocked until the test releases it. */
 function gated({ documents }: OpenedFiles): {
   readonly documents: DocumentReader;
   readonly gate: { readonly reads: number; open(): void };

@@ -1,14 +1,14 @@
 import type { ExtractedField } from '../../../data-plane-agent/plane/tables/extractions.js';
 
-/** How what was read of a document compares to what a reader entered. */
+/** Compares the extracted fields of a document with those that a person entered. */
 export interface Outcome {
   readonly name: string;
   readonly labelled: number;
   readonly right: number;
-  /** `field: read instead of expected`. */
+  /** `field: actual instead of expected`. */
   readonly wrong: readonly string[];
   readonly missing: readonly string[];
-  /** Fields that the document does not say. */
+  /** Extracted fields that are not in the document. */
   readonly invented: readonly string[];
 }
 
@@ -17,7 +17,7 @@ export function compared(
   expected: Readonly<Record<string, string | number>>,
   fields: readonly ExtractedField[],
 ): Outcome {
-  // Clauses are recognised by their headings, which are not labelled here.
+  // Clauses are recognised by their headings, which these documents do not label.
   const read = new Map(
     fields.filter(({ fieldKey }) => !fieldKey.startsWith('terms[')).map(({ fieldKey, value }) => [fieldKey, value]),
   );
@@ -35,12 +35,12 @@ export function compared(
   };
 }
 
-/** Blanks, and whether signs are full or half in width, are the printer's business and the scanner's. */
+/** Spaces, and the width of characters, depend on printing and scanning. */
 const isSame = (read: unknown, expected: string | number): boolean =>
   typeof expected === 'string' && typeof read === 'string' ? squeezed(read) === squeezed(expected) : read === expected;
 const squeezed = (text: string): string => text.normalize('NFKC').replaceAll(/[’‘]/g, "'").replaceAll(/\s+/g, '');
 
-/** Document × fields, as a table of text. */
+/** A text table of documents × fields. */
 export function printed(outcomes: readonly Outcome[]): string {
   const width = Math.max(...outcomes.map(({ name }) => name.length));
   const row = (name: string, ...cells: readonly (string | number)[]) =>

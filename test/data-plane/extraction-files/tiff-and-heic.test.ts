@@ -24,11 +24,11 @@ import {
   type TiffTags,
 } from '../../support/documents/tiff.js';
 
-/** Strips of so many rows. */
+/** The number of rows per strip. */
 const EACH = 64;
 
 describe('a contract as TIFF or HEIC', function () {
-  this.timeout(120_000); // it is printed, scanned and recognised
+  this.timeout(120_000); // printing, scanning and recognition take long
 
   let reader: DocumentReader;
   before(() => (reader = documentReader({ residentBytes: () => process.memoryUsage.rss() })));
@@ -42,10 +42,9 @@ describe('a contract as TIFF or HEIC', function () {
     );
   const fixture = (name: string) => readFileSync(new URL(`../../support/documents/pictures/${name}`, import.meta.url));
 
-  // The page of `one-contract.ts` on two sheets, printed and scanned by `printed.ts` without specks, in black and white
-  // at 200 dots an inch, then
-  // `tiffcp -c g4 -r 4000` of libtiff 4.5.
-  it('two sheets, faxed: Group 4', async () => {
+  // The page of `one-contract.ts` on two sheets, rendered by `printed.ts` without specks, in black and white at 200
+  // dpi, then `tiffcp -c g4 -r 4000` of libtiff 4.5.
+  it('two faxed sheets: Group 4', async () => {
     const document = await read(fixture('contract-g4.tif'));
     expect(document.pages.map(({ number, source }) => [number, source])).to.deep.equal([
       [1, 'ocr'],
@@ -57,7 +56,7 @@ describe('a contract as TIFF or HEIC', function () {
     expect(document.warnings).to.deep.equal([]);
   });
 
-  // The upper part of the same page at 108 dots an inch, then `heif-enc -q 20` of libheif 1.15 with x265.
+  // The upper part of the same page at 108 dpi, then `heif-enc -q 20` of libheif 1.15 with x265.
   it('a photo from a phone: HEIC', async () => {
     const document = await read(fixture('contract.heic'), 'image/heic');
     expect(document.pages).to.have.length(1);
@@ -110,11 +109,11 @@ describe('a contract as TIFF or HEIC', function () {
     for (const [name, picture] of forms)
       it(name, async () => expect(fieldsOf(await read(tiffOf([picture()])))).to.include(ONE_CONTRACT_SAYS));
 
-    it('JPEG as it was kept of old, as one picture', async () => {
+    it('JPEG in the old format, as one picture', async () => {
       const {
         jpegs: [jpeg = Buffer.alloc(0)],
       } = await dotsOf(browser(), scan, { scale: 0.5, part: 0.4, rows: dots.height });
-      // The only piece lies behind the eight bytes with which every TIFF begins.
+      // The only strip follows the eight bytes of the TIFF header.
       expect(
         fieldsOf(
           await read(tiffOf([page({ ...inColour, compression: 6, jpegOffset: 8, jpegBytes: jpeg.length }, [jpeg])])),
@@ -122,7 +121,7 @@ describe('a contract as TIFF or HEIC', function () {
       ).to.include(ONE_CONTRACT_SAYS);
     });
 
-    it('rotated by 90 degrees, as it was put on the scanner', async () => {
+    it('rotated by 90 degrees', async () => {
       const { width, height, grey } = dots;
       const turned = Buffer.from(
         Array.from(

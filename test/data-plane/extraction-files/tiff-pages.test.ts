@@ -15,7 +15,7 @@ import {
 const [NONE, RLE, G3, G4, LZW, DEFLATE, OLD_DEFLATE, PACKBITS] = [1, 2, 3, 4, 5, 8, 32_946, 32_773] as const;
 const [WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE, CMYK] = [0, 1, 2, 3, 5] as const;
 
-/** Odd, so that rows end within a byte and tiles beyond the edge. */
+/** Odd, so that rows end within a byte and tiles extend beyond the edge. */
 const [W, H] = [37, 14];
 const isInk = (x: number, y: number): boolean => ((x >> 3) + (y >> 2) * 7) % 5 < 2;
 const shade = (x: number, y: number): number => (x * 3 + y * 11 + (isInk(x, y) ? 90 : 0)) & 255;
@@ -23,7 +23,7 @@ const shade = (x: number, y: number): number => (x * 3 + y * 11 + (isInk(x, y) ?
 const dots = (of: (x: number, y: number) => readonly number[], { width = W, height = H } = {}): Buffer =>
   Buffer.from(Array.from({ length: width * height }, (_, i) => of(i % width, Math.floor(i / width))).flat());
 const GREY = dots((x, y) => [shade(x, y)]);
-/** Rows of numbers of fewer bits than eight, from their upper end on. */
+/** Rows of samples of fewer than eight bits, most significant bits first. */
 const packed = (bits: number, of: (x: number, y: number) => number): Buffer => {
   const rowBytes = Math.ceil((W * bits) / 8);
   const rows = Buffer.alloc(rowBytes * H);
@@ -74,10 +74,10 @@ const expectDots = (
 const inkOnPaper = (x: number, y: number): number => (isInk(x, y) ? 0 : 255);
 
 describe('the pages of a TIFF', function () {
-  this.timeout(60_000); // the library that unpacks them is read from source once
+  this.timeout(60_000); // the first load of the decompression library takes long
 
   describe('black and white', () => {
-    // The strips that libtiff 4.5 makes of these dots: `tiffcp -c g4`, `-c g3:1d`, `-c g3:2d`, `-c g3:1d:fill`.
+    // The strips that libtiff 4.5 creates from these pixels: `tiffcp -c g4`, `-c g3:1d`, `-c g3:2d`, `-c g3:1d:fill`.
     const faxes: readonly (readonly [name: string, tags: TiffTags, strip: string])[] = [
       ['Group 4', { compression: G4 }, 'JqC//iZgn5mC//k1FKg/ABAB'],
       [
@@ -102,21 +102,21 @@ describe('the pages of a TIFF', function () {
           await only(page({ bits: 1, photometric: WHITE_IS_ZERO, ...tags }, Buffer.from(strip, 'base64'))),
           inkOnPaper,
         ));
-      it(`as ${name}, white being ink, and bits from the other end`, async () =>
+      it(`as ${name}, with white as ink, and reversed bit order`, async () =>
         expectDots(
           await only(page({ bits: 1, fillOrder: 2, ...tags }, turned(Buffer.from(strip, 'base64'))), { order: 'MM' }),
           (x, y) => 255 - inkOnPaper(x, y),
         ));
     }
-    it('as a fax that does not say what white is', async () => {
+    it('as a fax without a photometric interpretation', async () => {
       const {
         tags: { photometric: _, ...tags },
         pieces,
       } = page({ bits: 1, compression: G4 }, Buffer.from('JqC//iZgn5mC//k1FKg/ABAB', 'base64'));
       expectDots(await only({ tags, pieces }), inkOnPaper);
     });
-    it('as runs alone, each row from a byte on', async () => {
-      // 8 white, 8 black; 16 white; none white, 16 black: by the table of ITU-T T.4.
+    it('as runs only, each row starting at a byte', async () => {
+      // 8 white, 8 black; 16 white; 0 white, 16 black: by the table of ITU-T T.4.
       const rows = ['10011000', '10100000', '10101000', '00110101', '00000101', '11000000'].map((bits) =>
         Number.parseInt(bits, 2),
       );
@@ -130,13 +130,13 @@ describe('the pages of a TIFF', function () {
       ['by LZW', LZW, lzw],
       ['by PackBits', PACKBITS, packBits],
     ] as const) {
-      it(`packed ${name}`, async () =>
+      it(`compressed by ${name}`, async () =>
         expectDots(
           await only(page({ bits: 1, photometric: WHITE_IS_ZERO, compression }, pack(INK_IS_SET))),
           inkOnPaper,
         ));
     }
-    it('packed by LZW, bits from the other end', async () =>
+    it('compressed by LZW, with reversed bit order', async () =>
       expectDots(
         await only(
           page({ bits: 1, photometric: WHITE_IS_ZERO, compression: LZW, fillOrder: 2 }, turned(lzw(INK_IS_SET))),
@@ -160,7 +160,7 @@ describe('the pages of a TIFF', function () {
         { order: 'II', isBig: true },
         { order: 'MM', isBig: true },
       ] as const) {
-        it(`${name}, in strips of five rows, ${form.order}${'isBig' in form ? ' and big' : ''}`, async () =>
+        it(`${name}, in strips of five rows, ${form.order}${'isBig' in form ? ', BigTIFF' : ''}`, async () =>
           expectDots(
             await only(page({ compression, rowsPerStrip: 5 }, ...strips(GREY, { rowBytes: W, each: 5, pack })), form),
             shade,
@@ -206,7 +206,7 @@ describe('the pages of a TIFF', function () {
         expectDots(await only(page({ bits: 16, compression: DEFLATE }, deflated(wide(order))), { order }), shade, {
           within: 2.5,
         });
-        // Carries from the lower byte into the upper one count.
+        // The sum of the lower bytes carries into the upper byte.
         expectDots(
           await only(
             page(
@@ -220,13 +220,13 @@ describe('the pages of a TIFF', function () {
         );
       });
     }
-    it('of sixteen bits, packed by LZW, MM', async () =>
+    it('of sixteen bits, compressed by LZW, MM', async () =>
       expectDots(await only(page({ bits: 16, compression: LZW }, lzw(wide('MM'))), { order: 'MM' }), shade, {
         within: 2.5,
       }));
-    it('white being nought', async () =>
+    it('with white as zero', async () =>
       expectDots(await only(page({ photometric: WHITE_IS_ZERO }, GREY)), (x, y) => 255 - shade(x, y)));
-    it('in one strip that does not say how long it is', async () => {
+    it('in one strip without a length', async () => {
       const tiff = tiffOf([page({ stripBytes: [] }, GREY)]);
       expectDots((await seen(tiff))[0] ?? expect.fail('no page'), shade);
     });
@@ -252,14 +252,14 @@ describe('the pages of a TIFF', function () {
         seenColour,
       );
     });
-    it('each in a plane of its own: the green one is read', async () => {
+    it('in separate planes: the green one is read', async () => {
       const planes = [0, 1, 2].map((plane) => dots((x, y) => [colour(x, y)[plane] ?? 0]));
       expectDots(
         await only(page({ bits: [8, 8, 8], samples: 3, photometric: RGB, planar: 2 }, ...planes)),
         (x, y) => colour(x, y)[1],
       );
     });
-    it('partly transparent, on white paper', async () => {
+    it('partly transparent, on a white background', async () => {
       const tags = { bits: [8, 8, 8, 8], samples: 4, photometric: RGB };
       expectDots(
         await only(
@@ -300,7 +300,7 @@ describe('the pages of a TIFF', function () {
         { within: 3 },
       );
     });
-    it('of a palette, of sixteen bits or of eight', async () => {
+    it('with a palette, of sixteen bits or of eight', async () => {
       const map = (scale: number) =>
         [0, 1, 2].flatMap((part) => Array.from({ length: 256 }, (_, i) => ((i * (part + 1)) & 255) * scale));
       const expected = (x: number, y: number) => light(shade(x, y), (shade(x, y) * 2) & 255, (shade(x, y) * 3) & 255);
@@ -321,7 +321,7 @@ describe('the pages of a TIFF', function () {
         (x, y) => light((four(shade(x, y) >> 4)[0] ?? 0) >> 8, (four(shade(x, y) >> 4)[1] ?? 0) >> 8, 0),
       );
     });
-    it('of four inks: black is dark, none is light', async () => {
+    it('of four inks: black is dark, no ink is light', async () => {
       const picture = await only(
         page(
           { bits: [8, 8, 8, 8], samples: 4, photometric: CMYK, compression: PACKBITS },
@@ -332,7 +332,7 @@ describe('the pages of a TIFF', function () {
     });
   });
 
-  describe('which way up', () => {
+  describe('the orientation', () => {
     const corners: readonly (readonly [
       orientation: number,
       seenAt: (x: number, y: number) => readonly [number, number],
@@ -355,16 +355,16 @@ describe('the pages of a TIFF', function () {
             expect(picture.shade(...seenAt(x, y)), `${x}, ${y}`).to.be.closeTo(shade(x, y), 1.5);
       });
     }
-    it('the dots of a coarse fax are twice as high as wide', async () => {
+    it('a coarse fax, whose pixels are twice as high as wide, is scaled', async () => {
       const { width, height, shade: at } = await only(page({ xResolution: 204, yResolution: 102 }, GREY));
       expect([width, height]).to.deep.equal([W, H * 2]);
       expect([at(5, 6), at(5, 7)]).to.deep.equal([at(5, 6), at(5, 6)]);
     });
-    it('a resolution that no device has says nothing', async () =>
+    it('an implausible resolution is ignored', async () =>
       expectDots(await only(page({ xResolution: 1, yResolution: 60_000 }, GREY)), shade));
   });
 
-  it('are read in their order, thumbnails and masks passed over', async () => {
+  it('are read in order, without thumbnails and masks', async () => {
     const plain = (value: number, tags: TiffTags = {}) => page(tags, Buffer.alloc(W * H, value));
     const pages = await seen(
       tiffOf([
@@ -381,7 +381,7 @@ describe('the pages of a TIFF', function () {
       [7, 9, 30],
     ]);
   });
-  it('those of more dots than character recognition takes are made smaller', async () => {
+  it('are scaled down if they have more pixels than character recognition accepts', async () => {
     const [large] = await seen(
       tiffOf([
         page(

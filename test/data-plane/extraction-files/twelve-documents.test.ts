@@ -25,13 +25,13 @@ const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.doc
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
 describe('twelve contracts as files', function () {
-  this.timeout(120_000); // they are printed, scanned and recognised
+  this.timeout(120_000); // printing, scanning and recognition take long
 
   let reader: DocumentReader;
   const outcomes: Outcome[] = [];
   before(() => (reader = documentReader({ residentBytes: () => process.memoryUsage.rss() })));
   after(() => reader.close());
-  const browser = needsBrowser(); // last: without one, what follows is skipped and what was made is closed
+  const browser = needsBrowser(); // must come last: without a browser it skips later hooks, but the reader is still closed
 
   const print = () => printer(browser());
   const firstScan = async (page: Parameters<ReturnType<typeof printer>['scans']>[0]) =>
@@ -87,7 +87,7 @@ describe('twelve contracts as files', function () {
   ];
 
   for (const [name, contentType, make, expected] of documents) {
-    it(`${name}: nothing is made up`, async () => {
+    it(`${name}: no value is invented`, async () => {
       const read = await reader.textOf(Readable.from([await make()]), {
         contentType,
         signal: new AbortController().signal,
@@ -99,7 +99,7 @@ describe('twelve contracts as files', function () {
     });
   }
 
-  it('at least 95 in 100 of their fields are read right', () => {
+  it('at least 95 of 100 fields are extracted correctly', () => {
     process.stdout.write(`${printed(outcomes)}\n`);
     const sum = (count: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + count(outcome), 0);
     expect(outcomes).to.have.length(12);

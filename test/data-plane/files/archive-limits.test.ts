@@ -12,8 +12,8 @@ const nested = (depth: number): Buffer =>
   depth === 1 ? aZip({ 'a.txt': 'a contract' }) : aZip({ 'a.zip': nested(depth - 1) });
 const long = 'a line of a contract, and another one\n'.repeat(5_000);
 
-describe('the limits of archives', () => {
-  it('accept archives of common programs, however they are chunked', async () => {
+describe('the archive limits', () => {
+  it('accept archives of common programs, however they are split into chunks', async () => {
     const archives: Record<string, Uint8Array> = {
       'a zip': aZip({ 'a.txt': long, 'folder/': '', 'folder/b.txt': '', 'c.zip': aZip({ 'd.txt': long }) }),
       'an empty zip': aZip({}),
@@ -35,7 +35,7 @@ describe('the limits of archives', () => {
         expect(await faultOf(bytes, pieces), `${name}, ${pieces} bytes at a time`).to.equal(undefined);
   });
 
-  it('ask nothing of what is no archive, and read no more of it than they must', async () => {
+  it('do not apply to other files, which are read no further than necessary', async () => {
     for (const text of ['', 'P', 'PK', 'a contract', '%PDF-1.7'])
       expect(await faultOf(Buffer.from(text))).to.equal(undefined);
     const content = inPieces(Buffer.alloc(10 * MIB, 'a'), 65_536);
@@ -43,7 +43,7 @@ describe('the limits of archives', () => {
     expect(content.destroyed).to.equal(true);
   });
 
-  it('stop at a bomb, whichever layer it goes off in', async () => {
+  it('reject an archive bomb in any layer', async () => {
     const limits = { ...ARCHIVE_LIMITS, unpackedBytes: 8 * MIB };
     const quarter = aZip({ zeros: new Uint8Array(limits.unpackedBytes / 4) });
     const gzip = gzipSync(new Uint8Array(limits.unpackedBytes + 1));
@@ -63,7 +63,7 @@ describe('the limits of archives', () => {
     );
   });
 
-  it('stop at too many files and too many layers', async () => {
+  it('reject too many files and too many layers', async () => {
     const many = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`${at}`, '']));
     expect(await faultOf(aZip(many), 65_536, { ...ARCHIVE_LIMITS, entries: 100 })).to.equal(
       'holds more files than the limit',
@@ -71,17 +71,17 @@ describe('the limits of archives', () => {
     expect(await faultOf(nested(ARCHIVE_LIMITS.depth + 1))).to.equal('nests archives deeper than the limit');
   });
 
-  it('stop at what cannot be looked into', async () => {
+  it('reject archives that cannot be inspected', async () => {
     expect(await faultOf(encryptedZip('a.txt', 'a contract'))).to.equal('is encrypted');
     expect(await faultOf(aZip({ 'a.zip': encryptedZip('a.txt', 'a contract') }))).to.equal('is encrypted');
     const other = aZip({ 'a.txt': long });
     other.writeUInt16LE(93, 8);
     expect(await faultOf(other)).to.equal('uses an unknown compression method');
-    // Nothing says where they end.
+    // The end of the entries is not declared.
     expect(await faultOf(streamedZip({ 'a.txt': long }, { method: 0 }))).to.equal('is damaged');
   });
 
-  it('stop at an archive that is two things to two readers', async () => {
+  it('reject an archive that programs may read in different ways', async () => {
     const zip = aZip({ 'a.txt': long });
     expect(await faultOf(Buffer.concat([zip, Buffer.from('more')]))).to.equal('has data after its end');
     expect(await faultOf(Buffer.concat([zip, aZip({ 'b.txt': long })]))).to.equal('has data after its end');
@@ -95,7 +95,7 @@ describe('the limits of archives', () => {
     expect(await faultOf(elsewhere)).to.equal('has a directory that does not list the files it holds');
   });
 
-  it('stop at an archive that lies about its sizes', async () => {
+  it('reject an archive with wrong sizes', async () => {
     for (const field of [18, 22]) {
       const lying = aZip({ 'a.txt': long });
       lying.writeUInt32LE(lying.readUInt32LE(field) + 1, field);
@@ -103,7 +103,7 @@ describe('the limits of archives', () => {
     }
   });
 
-  it('stop at truncated archives, and never throw or wait forever', async () => {
+  it('reject truncated archives, and never throw or hang', async () => {
     const zip = aZip({ 'a.txt': long, 'b.zip': aZip({ 'c.txt': long }) });
     await fc.assert(
       fc.asyncProperty(
@@ -128,7 +128,7 @@ describe('the limits of archives', () => {
     );
   });
 
-  it('pass on what becomes of the content itself', async () => {
+  it('pass on errors of the content itself', async () => {
     const zip = aZip({ 'a.txt': long });
     const thrown = await archiveFault(
       (async function* () {

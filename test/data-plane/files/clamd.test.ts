@@ -16,7 +16,7 @@ const scan = (scanner: Scanner, content: string | Uint8Array): Promise<Verdict> 
   scanner.scan(Readable.from([Buffer.from(content)]), { sizeBytes: content.length });
 const found = { status: 'infected', signature: 'Eicar-Test.UNOFFICIAL' };
 
-describe('a scan by clamd, set up as we ship it', () => {
+describe('clamd with the shipped configuration', () => {
   needsClamd();
   let clamd: TestClamd;
   let scanner: Scanner;
@@ -26,12 +26,12 @@ describe('a scan by clamd, set up as we ship it', () => {
   });
   after(() => clamd?.stop());
 
-  it('calls clean what is clean, nothing at all among it', async () => {
+  it('reports clean files as clean, including an empty one', async () => {
     for (const content of ['a contract', '', zipSync({ 'a.txt': strToU8('a contract') })])
       expect(await scan(scanner, content)).to.deep.equal({ status: 'clean' });
   });
 
-  it('finds EICAR plain, in a zip, in a zip in a zip', async () => {
+  it('finds EICAR in plain form, in a zip, and in a zip in a zip', async () => {
     const zip = zipSync({ 'a.txt': strToU8('a contract'), 'b.txt': strToU8(EICAR) });
     for (const content of [EICAR, `before it ${EICAR}`, zip, zipSync({ 'c.zip': zip })])
       expect(await scan(scanner, content)).to.deep.equal(found);
@@ -43,7 +43,7 @@ describe('a scan by clamd, set up as we ship it', () => {
     expect(await scan(scanner, bytes)).to.deep.equal(found);
   });
 
-  it('outlives a picture that is only long: others are scanned after it', async () => {
+  it('survives a picture of extreme width, and scans further files', async () => {
     for (const picture of [longPicture(), zipSync({ 'a.png': longPicture() })])
       expect(await scan(scanner, picture)).to.deep.equal({ status: 'clean' });
     expect(await scan(scanner, EICAR)).to.deep.equal(found);
@@ -57,11 +57,11 @@ describe('a scan by clamd, set up as we ship it', () => {
     });
   });
 
-  it('takes the largest file', async () => {
+  it('scans a file of the maximum size', async () => {
     expect(await scanner.scan(zeros(FILE_MAX_BYTES), { sizeBytes: FILE_MAX_BYTES })).to.deep.equal({ status: 'clean' });
   });
 
-  it('never takes a part for the whole', async () => {
+  it('never reports a verdict on part of a file', async () => {
     const part = (bytes: number, sizeBytes: number): Promise<Verdict> => scanner.scan(zeros(bytes), { sizeBytes });
     expect(await part(1_000_000, 1_000_001)).to.deep.equal({
       status: 'error',
@@ -84,7 +84,7 @@ describe('a scan by clamd, set up as we ship it', () => {
     });
   });
 
-  it('finds what it has learned since', async () => {
+  it('finds EICAR after new signatures are loaded', async () => {
     expect(await scan(scanner, 'a new kind of malware')).to.deep.equal({ status: 'clean' });
     await clamd.learn('New-Kind', 'new kind of malware');
     expect(await scan(scanner, 'a new kind of malware')).to.deep.equal({
@@ -93,12 +93,12 @@ describe('a scan by clamd, set up as we ship it', () => {
     });
   });
 
-  it('says its version, and passes its test', async () => {
+  it('reports its version, and passes its self-test', async () => {
     expect((await scanner.version())?.engine).to.match(/^\d+\.\d+\.\d+/);
     expect(await scanner.selfTest()).to.deep.equal([]);
   });
 
-  it('takes many at once', async () => {
+  it('scans many files concurrently', async () => {
     const verdicts = await Promise.all(
       Array.from({ length: 50 }, (_, at) => scan(scanner, at % 2 === 0 ? 'a contract' : EICAR)),
     );
@@ -107,7 +107,7 @@ describe('a scan by clamd, set up as we ship it', () => {
   });
 });
 
-describe('a clamd that is set up otherwise', () => {
+describe('clamd with another configuration', () => {
   needsClamd();
   const faultsWith = async (settings: Record<string, string>, fileMaxBytes?: number): Promise<readonly string[]> => {
     const clamd = await startClamd({ settings });
@@ -118,7 +118,7 @@ describe('a clamd that is set up otherwise', () => {
     }
   };
 
-  it('is found out by the self-test', async () => {
+  it('fails the self-test', async () => {
     expect(await faultsWith({ AlertExceedsMax: 'no' })).to.deep.equal([
       'the scanner reports archives beyond its limits as clean: AlertExceedsMax must be yes',
     ]);
@@ -136,14 +136,14 @@ describe('a clamd that is set up otherwise', () => {
     ]);
   });
 
-  it('refuses a byte more than its limit, and what it says of that is no verdict', async () => {
+  it('refuses a file one byte above its limit, without a verdict', async () => {
     const clamd = await startClamd({ settings: { StreamMaxLength: '1M' }, listen: 'unix' });
     try {
       const scanner = scannerAt(clamd.url);
       const MIB = 2 ** 20;
       expect(await scanner.scan(zeros(MIB), { sizeBytes: MIB })).to.deep.equal({ status: 'clean' });
       expect((await scanner.scan(zeros(MIB + 1), { sizeBytes: MIB + 1 })).status).to.equal('error');
-      // Far beyond it the connection breaks while we send.
+      // Far above it, the connection breaks during the transfer.
       for (let time = 0; time < 5; time += 1)
         expect((await scanner.scan(zeros(20 * MIB), { sizeBytes: 20 * MIB })).status).to.equal('error');
     } finally {
@@ -151,7 +151,7 @@ describe('a clamd that is set up otherwise', () => {
     }
   });
 
-  it('is not taken at its word when it left out what is beyond its limits', async () => {
+  it('is not trusted if it skipped content beyond its limits', async () => {
     const clamd = await startClamd({ settings: { MaxFileSize: '1M', MaxScanSize: '4M' } });
     try {
       expect(
@@ -167,13 +167,13 @@ describe('a clamd that is set up otherwise', () => {
   });
 });
 
-/** A PNG of 79 million dots in one line, for whose reduction a program may ask for 40 GB. */
+/** A PNG of 79 million pixels in one row, for whose scaling a program may allocate 40 GB. */
 function longPicture(): Buffer {
   const width = 79_000_000;
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(1, 4);
-  header[8] = 8; // bits of a shade of grey
+  header[8] = 8; // bit depth, greyscale
   const part = (type: string, content: Buffer): Buffer => {
     const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
     const body = Buffer.concat([Buffer.from(type, 'latin1'), content]);

@@ -27,12 +27,12 @@ const docx = (extra: Record<string, string> = {}): Buffer =>
     'word/document.xml': '<w:document/>',
     ...extra,
   });
-/** Its type stands first, as it is. */
+/** The mimetype entry comes first, uncompressed. */
 const openDocument = (type: string): Buffer =>
   Buffer.from(
     zipSync({ mimetype: [strToU8(type), { level: 0 }], 'content.xml': strToU8('<office:document-content/>') }),
   );
-/** A header, and a directory of streams somewhere behind it. */
+/** A header, and a directory of streams at a later offset. */
 const ole = (...names: string[]): Buffer =>
   Buffer.concat([
     bytes('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'),
@@ -47,7 +47,7 @@ const heic = (major: string, ...compatible: string[]): Buffer => {
 };
 const gb18030 = (text: string): Buffer =>
   Buffer.concat([...text].map((character) => GB.get(character) ?? bytes(character)));
-/** A few characters as GB 18030 has them: what encodes it is in no runtime. */
+/** A few characters in GB 18030, for which the runtime has no encoder. */
 const GB = new Map([
   ['合', bytes('\xba\xcf')],
   ['同', bytes('\xcd\xac')],
@@ -110,7 +110,7 @@ const samples = async (): Promise<Record<string, (Buffer | Uint8Array | string)[
 });
 
 describe('the content of a file', () => {
-  it('is taken for the type that it is, however it comes', async () => {
+  it('is recognised as its type in all its variants', async () => {
     const all = await samples();
     expect(Object.keys(all).toSorted()).to.deep.equal(CONTENT_TYPES.toSorted());
     for (const [type, contents] of Object.entries(all)) {
@@ -120,12 +120,12 @@ describe('the content of a file', () => {
     }
   });
 
-  it('is not taken for another', async () => {
+  it('is not recognised as another type', async () => {
     const all = await samples();
     const alike = new Set([`application/xml text/xml`, `text/xml application/xml`]);
     for (const type of CONTENT_TYPES) {
       for (const [other, contents] of Object.entries(all)) {
-        // Tables, mails and XML are text, and every document that is an archive is an archive.
+        // Tables, mails and XML are text, and documents in archive formats are archives.
         if (
           other === type ||
           alike.has(`${type} ${other}`) ||
@@ -149,11 +149,11 @@ describe('the content of a file', () => {
         expect(await faultOf('application/zip', content), `${other} as a zip`).to.equal('is not a zip archive');
   });
 
-  it('is of every type when there is none', async () => {
+  it('matches every type if it is empty', async () => {
     for (const type of CONTENT_TYPES) expect(await faultOf(type, '')).to.equal(undefined);
   });
 
-  it('is no document that begins somewhere, or ends as something else', async () => {
+  it('is not a document if the signature is elsewhere, or another format follows', async () => {
     expect(await faultOf('application/pdf', '\n%PDF-1.7')).to.equal('is not a PDF document');
     expect(await faultOf('application/pdf', '<html><script>alert(1)</script>%PDF-1.7')).to.equal(
       'is not a PDF document',
@@ -171,7 +171,7 @@ describe('the content of a file', () => {
     expect(await faultOf('image/webp', bytes('RIFF\x10\0\0\0WAVEfmt '))).to.equal('is not a WebP image');
   });
 
-  it('is no page and no script, whatever text it is called; in XML an element alone is neither', async () => {
+  it('is neither a page nor a script in any text type; in XML an element alone is neither', async () => {
     const pages = [
       '<html>',
       ' \n<!DOCTYPE html><p>',
@@ -195,7 +195,7 @@ describe('the content of a file', () => {
     expect(await faultOf('text/plain', Buffer.from('\ufeff<html><script>', 'utf16le'))).to.be.a('string');
   });
 
-  it('is no text when it is broken or has control characters, wherever', async () => {
+  it('is not text if it is malformed or contains control characters at any position', async () => {
     const long = 'a line of a text\n'.repeat(10_000);
     for (const bad of [`${long}\0`, `${long}\u001b[31m`, `\u0008${long}`, `a\u007f`])
       expect(await faultOf('text/plain', bad)).to.equal('has control characters that do not occur in text');
@@ -217,7 +217,7 @@ describe('the content of a file', () => {
       expect(await faultOf('application/xml', text), text).to.equal('is not XML');
   });
 
-  it('has no macros unless its type allows them, and is not encrypted', async () => {
+  it('is refused with macros, unless its type allows them, and if encrypted', async () => {
     expect(await faultOf(DOCX, docx({ 'word/vbaProject.bin': 'x' }))).to.equal(
       'is a Word document (docx) with macros, which has a separate content type',
     );
@@ -227,7 +227,7 @@ describe('the content of a file', () => {
     expect(await faultOf(DOCX, docx().subarray(0, -5))).to.contain('its directory is missing');
   });
 
-  it('is looked at in little memory, and in a moment', async () => {
+  it('is inspected with little memory and time', async () => {
     const check = contentCheck('text/plain; charset=utf-8');
     const piece = Buffer.alloc(65_536, 'a line of a text\n');
     const before = process.memoryUsage().arrayBuffers;
@@ -237,7 +237,7 @@ describe('the content of a file', () => {
     expect(await contentFault('application/pdf', zeros(50_000_000))).to.equal('is not a PDF document');
   });
 
-  it('is known by its media type alone', () => {
+  it('is identified by its media type alone', () => {
     expect(mediaType(' Text/CSV ; charset=utf-8')).to.equal('text/csv');
     expect(() => contentCheck('text/html')).to.throw(RangeError);
     expect(() => contentCheck('constructor')).to.throw(RangeError);

@@ -67,7 +67,7 @@ describe('a file-system store', () => {
     expect((await stat(join(directory, 'tenants'))).mode & 0o777).to.equal(0o700);
   });
 
-  it('clears away what writes that broke off left behind an hour ago, and nothing that may be going on', async () => {
+  it('removes temporary files of writes interrupted an hour ago, and none of possibly active ones', async () => {
     const { store, directory } = opened;
     const [old, young] = [join(directory, '.incoming', 'old'), join(directory, '.incoming', 'young')];
     for (const path of [old, young]) await writeFile(path, 'half');
@@ -78,14 +78,14 @@ describe('a file-system store', () => {
     await rm(young);
   });
 
-  it('lists none of its own files', async () => {
+  it('does not list its own files', async () => {
     const { store, directory } = opened;
     await writeFile(join(directory, '.incoming', 'half'), 'half');
     for await (const { key } of store.list('')) expect(key).not.to.contain('incoming');
     await rm(join(directory, '.incoming', 'half'));
   });
 
-  describe('asked whether the bytes are still the same', () => {
+  describe('the check that the bytes are unchanged', () => {
     const KEY = 'tenants/t/2026/11/large';
     const SIZE = 8_000_000;
     let minutes = 0;
@@ -106,7 +106,7 @@ describe('a file-system store', () => {
     const readBytes = async (): Promise<number> =>
       Number(/^rchar: (\d+)$/m.exec(await readFile('/proc/self/io', 'utf8'))?.[1]);
 
-    it('reads them once an hour, and else believes the inode', async function () {
+    it('reads them once an hour, and otherwise relies on the inode', async function () {
       if (process.platform !== 'linux') skip(this, 'only Linux tells what a process reads');
       const { etag, hasRead } = await head();
       expect([etag, hasRead]).to.deep.equal([createHash('sha256').update(Buffer.alloc(SIZE, 1)).digest('hex'), true]);
@@ -115,7 +115,7 @@ describe('a file-system store', () => {
       expect(await head()).to.deep.equal({ etag, hasRead: true });
     });
 
-    it('reads them again when somebody else has written to the file, whatever its times say', async () => {
+    it('reads them again after another process wrote to the file, whatever its timestamps', async () => {
       const asBefore = () => utimes(path, 1_700_000_000, 1_700_000_000);
       await asBefore();
       const { etag } = await head();
@@ -127,21 +127,21 @@ describe('a file-system store', () => {
         .and.not.equal(etag);
     });
 
-    it('knows them again when they come back from a backup', async () => {
+    it('accepts them after a restore from a backup', async () => {
       const { etag } = await head();
       await writeFile(`${path}-restored`, Buffer.alloc(SIZE, 1));
       await rename(`${path}-restored`, path);
       expect((await head()).etag).to.equal(etag);
     });
 
-    it('does not believe the inode of a file that was written to a moment ago', async function () {
+    it('does not rely on the inode of a file written a moment ago', async function () {
       if (process.platform !== 'linux') skip(this, 'only Linux tells what a process reads');
       minutes = 0;
       for (const _again of [1, 2]) expect((await head()).hasRead).to.equal(true);
     });
   });
 
-  it('is unavailable when its folder is a file, and says so in its probe', async () => {
+  it('is unavailable if its folder is a file, and reports so in its probe', async () => {
     const path = join(opened.directory, '..', 'no-folder');
     await writeFile(path, '');
     const links = createFileLinks({
@@ -159,7 +159,7 @@ describe('a file-system store', () => {
     expect(faults[0]?.fix).to.contain(path).and.contain('OBJECT_STORE_URL');
   });
 
-  it('takes the first file in a folder that is still to be made', async () => {
+  it('creates its folder for the first file', async () => {
     const directory = join(opened.directory, '..', 'new', 'files');
     const links = createFileLinks({
       origin: 'http://localhost',
@@ -172,7 +172,7 @@ describe('a file-system store', () => {
     expect((await stat(directory)).mode & 0o777).to.equal(0o700);
   });
 
-  it('puts nothing where its disk was, and loses nothing of it, while that is away', async () => {
+  it('writes nothing to the mount point of a disk that is unmounted, and loses nothing on it', async () => {
     const key = 'tenants/t/2026/11/kept';
     const { store, directory } = opened;
     await putObject(store, key, bytesOf('x'));
@@ -187,7 +187,7 @@ describe('a file-system store', () => {
     };
     await refused();
     expect(existsSync(directory)).to.equal(false);
-    // The place at which it is mounted.
+    // The mount point.
     await mkdir(directory);
     await refused();
     expect(await readdir(directory)).to.deep.equal([]);
@@ -196,7 +196,7 @@ describe('a file-system store', () => {
     expect(await store.head(key)).to.include({ sizeBytes: 1 });
   });
 
-  it('serves parts of a file, and its headers alone', async () => {
+  it('serves ranges of a file, and its headers alone', async () => {
     await putObject(opened.store, 'tenants/t/2026/11/ranged', bytesOf('0123456789'));
     const link = await opened.store.downloadUrl({
       key: 'tenants/t/2026/11/ranged',
@@ -219,7 +219,7 @@ describe('a file-system store', () => {
     expect([head.status, head.headers.get('content-length'), await head.text()]).to.deep.equal([200, '10', '']);
   });
 
-  it('ends a stalled upload, and keeps nothing of it', async () => {
+  it('ends a stalled upload, and removes what it received', async () => {
     const { url } = await opened.store.uploadUrl({
       key: 'uploads/t/slow',
       contentType: 'text/plain',
@@ -243,7 +243,7 @@ describe('a file-system store', () => {
     expect(await readdir(join(opened.directory, '.incoming'))).to.deep.equal([]);
   });
 
-  it('takes two uploads with one link at once and no more: each would fill the disk by itself', async () => {
+  it('accepts at most two concurrent uploads with one link, as each could fill the disk', async () => {
     const { store } = await onFileSystem(undo);
     const { url } = await store.uploadUrl({
       key: 'uploads/t/crowd',
@@ -323,7 +323,7 @@ describe('OBJECT_STORE_URL', () => {
     });
   });
 
-  it('refuses anything else with what is wrong, and never with the secret', () => {
+  it('refuses any other value with the reason, and never reveals the secret', () => {
     for (const wrong of [
       '',
       'files',
@@ -356,7 +356,7 @@ describe('OBJECT_STORE_URL', () => {
     }
   });
 
-  it('is shown without its secret', () => {
+  it('is displayed without its secret', () => {
     for (const url of [
       's3://key:planted@minio:9000/book?tls=false&region=eu-1',
       's3://key:planted@host:443/book?tls=true&region=us-east-1&style=virtual',
@@ -369,7 +369,7 @@ describe('OBJECT_STORE_URL', () => {
 });
 
 describe('Content-Disposition', () => {
-  it('says a plain name as it is, and any other one twice', () => {
+  it('contains a plain name as it is, and any other one in both forms', () => {
     expect(attachmentDisposition('contracts 2026-11.csv')).to.equal('attachment; filename="contracts 2026-11.csv"');
     expect(attachmentDisposition('Übersicht.pdf')).to.equal(
       'attachment; filename="Ubersicht.pdf"; filename*=UTF-8\'\'%C3%9Cbersicht.pdf',
@@ -382,8 +382,8 @@ describe('Content-Disposition', () => {
     expect(attachmentDisposition('\r\n')).to.equal('attachment; filename="download"');
   });
 
-  it('stays short enough for a proxy, whatever its signs come apart into', () => {
-    // Each is eighteen letters when it is taken apart.
+  it('stays short enough for a proxy, whichever characters the name decomposes into', () => {
+    // Each decomposes into eighteen letters.
     expect(attachmentDisposition('\ufdfa'.repeat(255)).length).to.be.below(4_096);
     expect(attachmentDisposition('\u{1F4C4}'.repeat(255)).length).to.be.below(4_096);
   });

@@ -13,7 +13,7 @@ import { addressOf, bytesOf, listening, never, onS3, putObject } from '../../sup
 
 const KEY = 'uploads/tenant/file';
 
-describe('an S3 store that cannot be used', () => {
+describe('an unusable S3 store', () => {
   const undo: (() => unknown)[] = [];
   afterEach(async () => {
     for (const step of undo.splice(0).toReversed()) await step();
@@ -44,15 +44,15 @@ describe('an S3 store that cannot be used', () => {
     expect(more).to.deep.equal([]);
   };
 
-  it('is unavailable when nobody listens', async () => {
+  it('is unavailable if nothing listens', async () => {
     await expectUnavailable(storeAt(await freePort()));
   });
 
-  it('is unavailable when the server takes the question and never answers', async () => {
+  it('is unavailable if the server accepts the request and never answers', async () => {
     await expectUnavailable(storeAt(await blackHole(undo)));
   });
 
-  it('is unavailable when the server answers 503', async () => {
+  it('is unavailable if the server answers 503', async () => {
     const server = createServer((question, answer) => {
       question.resume();
       answer.writeHead(503).end('<Error><Code>SlowDown</Code></Error>');
@@ -60,7 +60,7 @@ describe('an S3 store that cannot be used', () => {
     await expectUnavailable(storeAt(Number(new URL(await listening(server, undo)).port)));
   });
 
-  it('is unavailable when what answers is no S3 server', async () => {
+  it('is unavailable if the server is not an S3 server', async () => {
     const server = createServer((question, answer) => {
       question.resume();
       answer.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>');
@@ -74,7 +74,7 @@ describe('an S3 store that cannot be used', () => {
     expect(await store.probe()).not.to.deep.equal([]);
   });
 
-  it('signs links all the same, for which it asks nobody', async () => {
+  it('still signs links, which needs no request', async () => {
     const store = storeAt(await freePort());
     expect(
       (
@@ -88,7 +88,7 @@ describe('an S3 store that cannot be used', () => {
     ).to.contain('X-Amz-SignedHeaders=content-length%3Bcontent-type%3Bhost');
   });
 
-  it('does not keep more than a line of the content while it waits', async () => {
+  it('buffers no more than a line of the content while it waits', async () => {
     let asked = 0;
     const content = Readable.from(
       (function* () {
@@ -121,7 +121,7 @@ describe('the probe of an S3 store', () => {
   afterEach(async () => {
     for (const step of undo.splice(0).toReversed()) await step();
   });
-  /** MinIO behind what denies as a policy would. */
+  /** MinIO behind a proxy that denies requests as a policy would. */
   const denying = async (
     denies: (question: IncomingMessage) => boolean,
     headers: Readonly<Record<string, string>> = {},
@@ -146,7 +146,7 @@ describe('the probe of an S3 store', () => {
     headers.authorization !== undefined || url.includes('X-Amz-Signature');
   const ofObject = ({ url = '' }: IncomingMessage): boolean => url.includes('/probe/');
 
-  it('finds nothing where everything is allowed', async () => {
+  it('reports nothing if everything is allowed', async () => {
     expect(await denying(() => false)).to.deep.equal([]);
   });
 
@@ -169,7 +169,7 @@ describe('the probe of an S3 store', () => {
     ['copy', 's3:GetObject and s3:PutObject', isCopy],
     ['delete', 's3:DeleteObject', (question: IncomingMessage) => question.method === 'DELETE'],
   ] as const) {
-    it(`names ${permission} where ${step} is denied`, async () => {
+    it(`names ${permission} if ${step} is denied`, async () => {
       const faults = await denying(denies);
       expect(faults.map((fault) => fault.step)).to.deep.equal([step]);
       expect(faults[0]?.problem).to.contain('AccessDenied');
@@ -177,7 +177,7 @@ describe('the probe of an S3 store', () => {
     });
   }
 
-  it('says that a bucket is open to anybody', async () => {
+  it('reports a bucket that is public', async () => {
     if (!minio) throw new Error('it runs');
     const name = `probed-${process.pid}-${++bucket}`;
     const { store } = await onS3(minio.url(name), undo);
@@ -210,13 +210,13 @@ describe('the probe of an S3 store', () => {
     ]);
   });
 
-  it('says that the clocks differ', async () => {
+  it('reports a difference of the clocks', async () => {
     const faults = await denying(() => false, { date: new Date(Date.now() + 120_000).toUTCString() });
     expect(faults.map(({ step }) => step)).to.deep.equal(['clock']);
     expect(faults[0]?.problem).to.match(/^the clock of the object store is 1[12]\d s ahead of ours$/);
   });
 
-  it('makes no bucket when it is told not to', async () => {
+  it('creates no bucket if the settings forbid it', async () => {
     if (!minio) throw new Error('it runs');
     const address = addressOf(minio.url(`not-made-${process.pid}`));
     if (address.provider !== 's3') throw new Error('it is one');

@@ -29,15 +29,13 @@ const head = (status: number, ...headers: string[]): string =>
   ['HTTP/1.1 ', status, ' Whatever\r\n', ...headers.map((header) => `${header}\r\n`)].join('');
 const xml = (status: number): string => `${head(status, 'Content-Type: application/xml')}\r\n`;
 
-describe('an S3 server that does not come to an end', () => {
+describe('an S3 server whose answers do not end', () => {
   const undo: (() => unknown)[] = [];
   afterEach(async () => {
     for (const step of undo.splice(0).toReversed()) await step();
   });
 
-  /**
-   * Says `begin` to whatever is asked, and then `more` for as long as somebody takes it, or a little of it at a time.
-   */
+  /** Answers every request with `begin`, and then with `more` as fast as it is read, or slowly in small pieces. */
   const serverThatSays = async (begin: string, more: string, everyMs?: number) => {
     let sentBytes = 0;
     const open = new Set<Socket>();
@@ -78,7 +76,7 @@ describe('an S3 server that does not come to an end', () => {
     undo.push(() => store.close());
     return store;
   };
-  /** One that answers each question with such a page. */
+  /** A server that answers each request with such a page. */
   const serverOfPages = async (page: () => string): Promise<ObjectStore> => {
     const server = createServer((question, answer) => {
       question.resume();
@@ -97,50 +95,50 @@ describe('an S3 server that does not come to an end', () => {
         (error: unknown) => error,
       ),
     ).to.be.instanceOf(ObjectStoreError);
-    // The longest may take three times the timeout, and no listener stays after the call.
+    // The longest case may take three times the timeout, and no listener may remain after the call.
     while (!isLeft() && performance.now() - begun < 20 * TIMEOUT_MS) await sleep(5);
     expect(isLeft(), 'the connection is given up').to.equal(true);
   };
 
   for (const [name, call] of Object.entries(CALLS)) {
-    describe(`asked to ${name}`, () => {
+    describe(`on a request to ${name}`, () => {
       for (const status of [200, 400, 403, 500, 503]) {
-        it(`is heard for no more than a few megabytes when it answers ${status} without end`, async () => {
+        it(`is cut off after a few megabytes if it answers ${status} without end`, async () => {
           const server = await serverThatSays(xml(status), '<Key>key</Key>'.repeat(4_000));
           await expectBrokenOff(server, call);
-          // What is on its way in the buffers of the line is sent, and never read.
+          // Data already in the socket buffers is sent, but never read.
           expect(server.sent()).to.be.below(16 * MEGABYTE);
         });
       }
 
-      it('is given up when its answer comes in drops', async () => {
+      it('is cut off if its body comes in small pieces', async () => {
         await expectBrokenOff(await serverThatSays(xml(403), ' ', 20), call);
       });
 
-      it('is given up when its headers come in drops', async () => {
+      it('is cut off if its headers come in small pieces', async () => {
         await expectBrokenOff(await serverThatSays(`${head(200)}X-Slow: `, 'x', 20), call);
       });
 
-      it('is given up when its headers have no end', async () => {
+      it('is cut off if its headers have no end', async () => {
         const server = await serverThatSays(head(200), `X-More: ${'x'.repeat(1_000)}\r\n`);
         await expectBrokenOff(server, call);
         expect(server.sent()).to.be.below(16 * MEGABYTE);
       });
 
-      it('is given up when it only ever says that it is about to answer', async () => {
+      it('is cut off if it sends only interim responses', async () => {
         await expectBrokenOff(await serverThatSays('', `${head(102)}\r\n`, 20), call);
       });
     });
   }
 
-  it('gives no more of an object than it announced', async () => {
+  it('delivers no more of an object than its declared length', async () => {
     const { store, isLeft } = await serverThatSays(`${head(200, 'Content-Length: 5')}\r\n`, 'bytes'.repeat(10_000));
     const content = await store.read(KEY, { sizeBytes: 5, signal: never() });
     expect(content && (await text(content))).to.equal('bytes');
     while (!isLeft()) await sleep(5);
   });
 
-  it('is not asked for page after page of a list that stands still', async () => {
+  it('is not asked for further pages of a list that makes no progress', async () => {
     let asked = 0;
     const page =
       '<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>again</NextContinuationToken></ListBucketResult>';
@@ -155,7 +153,7 @@ describe('an S3 server that does not come to an end', () => {
     expect(asked).to.equal(2);
   });
 
-  it('may send a page of a thousand keys as long as the longest of ours, and all that servers tell of an object', async () => {
+  it('may send a page of a thousand keys of the maximum length, with all metadata that servers add', async () => {
     const keys = Array.from(
       { length: 1_000 },
       (_unused, n) =>

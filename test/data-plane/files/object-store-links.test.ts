@@ -39,7 +39,7 @@ describe('signed links to files', () => {
       if (directory !== undefined) expect(await readdir(join(directory, '.incoming'))).to.deep.equal([]);
     };
 
-    it('take an upload of exactly what was announced, and give it back as an attachment', async () => {
+    it('accept an upload of exactly the declared content, and return it as an attachment', async () => {
       const [key, bytes] = [newKey(), randomBytes(200_000)];
       const { url, headers } = await upload({ key, sizeBytes: bytes.length });
       expect(await put(url, bytes, { ...headers })).to.equal(200);
@@ -57,14 +57,14 @@ describe('signed links to files', () => {
       expect(answer.headers.get('content-security-policy')).to.equal("default-src 'none'; sandbox");
     });
 
-    it('take an upload of nothing', async () => {
+    it('accept an empty upload', async () => {
       const key = newKey();
       const { url } = await upload({ key, sizeBytes: 0 });
       expect(await put(url, Buffer.alloc(0))).to.equal(200);
       expect(await store().head(key)).to.include({ sizeBytes: 0 });
     });
 
-    it('refuse an upload that is longer, shorter, of another type or of no length, and keep nothing of it', async () => {
+    it('refuse an upload that is longer, shorter, of another type or without length, and store none of it', async () => {
       const key = newKey();
       const { url } = await upload({ key, sizeBytes: 1_000 });
       const statuses = [
@@ -82,7 +82,7 @@ describe('signed links to files', () => {
       await leavesNothing(key);
     });
 
-    it('keep nothing of an upload that breaks off', async () => {
+    it('store nothing of an interrupted upload', async () => {
       const key = newKey();
       const { url } = await upload({ key, sizeBytes: 1_000_000 });
       const broken = request(url, {
@@ -90,7 +90,7 @@ describe('signed links to files', () => {
         headers: { 'Content-Type': 'application/pdf', 'Content-Length': '1000000' },
       });
       const closed = new Promise<void>((resolve) => {
-        broken.on('error', () => undefined); // we break it ourselves
+        broken.on('error', () => undefined); // the test itself interrupts it
         broken.once('close', resolve);
       });
       await new Promise<void>((resolve) => {
@@ -104,7 +104,7 @@ describe('signed links to files', () => {
       await leavesNothing(key);
     });
 
-    it('are worth nothing with any part of them changed', async () => {
+    it('are invalid with any part of them changed', async () => {
       const key = newKey();
       await putObject(store(), key, bytesOf('a contract'));
       const links: (readonly [string, 'GET' | 'PUT'])[] = [
@@ -134,7 +134,7 @@ describe('signed links to files', () => {
       }
     });
 
-    it('are for one method alone', async () => {
+    it('are valid for one method only', async () => {
       const key = newKey();
       await putObject(store(), key, bytesOf('a contract'));
       const [up, down] = [(await upload({ key, sizeBytes: 10 })).url, await download(key)];
@@ -145,7 +145,7 @@ describe('signed links to files', () => {
       expect((await store().head(key))?.sizeBytes).to.equal(10);
     });
 
-    it('end when their time is over', async () => {
+    it('expire', async () => {
       const key = newKey();
       await putObject(store(), key, bytesOf('a contract'));
       const hourAgo = Date.now() - 3_600_000;
@@ -170,7 +170,7 @@ describe('signed links to files', () => {
       expect((await store().head(key))?.sizeBytes).to.equal(10);
     });
 
-    it('end at the second that they were made for, whatever part of a second they were made in', async () => {
+    it('expire at the same second, in whichever part of a second they were created', async () => {
       const second = Math.floor(Date.now() / 1_000) * 1_000;
       for (const ms of [0, 1, 500, 999]) {
         const then = opened().another({ now: () => second + ms });
@@ -184,7 +184,7 @@ describe('signed links to files', () => {
       }
     });
 
-    it('are made and honoured by any process that has the same keys', async () => {
+    it('are signed and accepted by any process with the same keys', async () => {
       const key = newKey();
       await putObject(store(), key, bytesOf('a contract'));
       const link = await opened()
@@ -193,7 +193,7 @@ describe('signed links to files', () => {
       expect(await status(link)).to.equal(200);
     });
 
-    it('give 404 for what is gone', async () => {
+    it('answer 404 after the file is deleted', async () => {
       expect(await status(await download(newKey()))).to.equal(404);
     });
 
@@ -233,14 +233,14 @@ function changed(link: string, change: (query: URLSearchParams) => void): string
   return url.href;
 }
 
-/** One character is another, near the end, where a sloppy comparison would not look. */
+/** Changes one character near the end, where a careless comparison would not look. */
 function altered(value: string): string {
   const last = value.at(-2) ?? value.at(-1) ?? '';
   const at = value.lastIndexOf(last);
   return `${value.slice(0, at)}${last === '1' ? '2' : '1'}${value.slice(at + 1)}`;
 }
 
-/** Waits for what happens; the suite's own time limit ends it. */
+/** Waits for a condition; the time limit of the suite ends it. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await setImmediate();
 }

@@ -8,7 +8,7 @@ import { sharedRgw } from '../../support/rgw.js';
 import { skip } from '../../support/skip.js';
 import { addressOf, bytesOf, listening, putObject } from '../../support/stores.js';
 
-describe('the probe of an S3 store whose settings are wrong', () => {
+describe('the probe of an S3 store with wrong settings', () => {
   const undo: (() => unknown)[] = [];
   afterEach(async () => {
     for (const step of undo.splice(0).toReversed()) await step();
@@ -37,7 +37,7 @@ describe('the probe of an S3 store whose settings are wrong', () => {
         return server.url(`never-${process.pid}`).replace(/\/\/[^@]*@/, `//${accessKey}:${secretKey}@`);
       };
 
-      it('names an access key that nobody knows, and no bucket', async () => {
+      it('names an unknown access key, and no bucket', async () => {
         const store = storeAt(urlWith('nobody', 'planted-secret'));
         expect(await store.probe()).to.deep.equal([
           {
@@ -52,7 +52,7 @@ describe('the probe of an S3 store whose settings are wrong', () => {
         ).to.include({ code: 'denied' });
       });
 
-      it('names a secret key that is another one, and shows none', async () => {
+      it('names a wrong secret key, and reveals none', async () => {
         const accessKey = server?.accessKey ?? '';
         const [fault, ...more] = await storeAt(urlWith(accessKey, 'planted-secret')).probe();
         expect(fault).to.include({
@@ -67,8 +67,7 @@ describe('the probe of an S3 store whose settings are wrong', () => {
   }
 
   /**
-   * What a server answers that knows the caller's key, and refuses all the same. Neither of those here can be brought
-   * to say these.
+   * A server that knows the caller's key, but refuses with errors that the real servers here cannot be made to return.
    */
   const refusing = async (
     status: number,
@@ -85,7 +84,7 @@ describe('the probe of an S3 store whose settings are wrong', () => {
     return storeAt(`s3://key:secret@${new URL(await listening(server, undo)).host}/book?tls=false`).probe();
   };
 
-  it('names the region, and which it is where the server says so', async () => {
+  it('names the region, and the right one if the server returns it', async () => {
     const said = (region: string) =>
       `<Code>AuthorizationHeaderMalformed</Code><Message>The authorization header is malformed</Message>${region}`;
     expect(await refusing(400, said('<Region>eu-west-1</Region>'))).to.deep.equal([
@@ -102,7 +101,7 @@ describe('the probe of an S3 store whose settings are wrong', () => {
     ).to.equal('set region in OBJECT_STORE_URL to its region');
   });
 
-  it('names the host of a bucket that is elsewhere', async () => {
+  it('names the host of a bucket at another endpoint', async () => {
     const [fault, ...more] = await refusing(
       301,
       '<Code>PermanentRedirect</Code><Endpoint>book.s3.eu-west-1.amazonaws.com</Endpoint>',

@@ -32,12 +32,12 @@ describe('object stores', () => {
       return keys.toSorted();
     };
 
-    it('passes its own probe', async () => {
+    it('pass their own probe', async () => {
       expect(await store().probe()).to.deep.equal([]);
       expect(await keysUnder('probe/')).to.deep.equal([]);
     });
 
-    it('keeps bytes as they came, also none', async () => {
+    it('store bytes unchanged, including none', async () => {
       for (const bytes of [randomBytes(300_000), Buffer.alloc(0)]) {
         const key = newKey();
         const written = await putObject(store(), key, bytes);
@@ -49,7 +49,7 @@ describe('object stores', () => {
       }
     });
 
-    it('knows nothing of what is not there, and removes it gladly', async () => {
+    it('report a missing object, and accept its deletion', async () => {
       const key = newKey();
       expect(await store().head(key)).to.equal(undefined);
       expect(await store().read(key, { sizeBytes: 5, signal: never() })).to.equal(undefined);
@@ -57,7 +57,7 @@ describe('object stores', () => {
       await store().remove(key);
     });
 
-    it('gives a new entity tag to other bytes of the same length, and removes', async () => {
+    it('give other bytes of the same length a new entity tag, and remove objects', async () => {
       const key = newKey();
       const first = await putObject(store(), key, bytesOf('first'));
       const second = await putObject(store(), key, bytesOf('other'));
@@ -67,7 +67,7 @@ describe('object stores', () => {
       expect(await store().head(key)).to.equal(undefined);
     });
 
-    it('copies what still has the entity tag, and else nothing', async () => {
+    it('copy an object only if it still has the entity tag', async () => {
       const [from, to] = [newKey(), fileKey(TENANT, 'copied', '2026-11-22')];
       const { etag } = await putObject(store(), from, bytesOf('contract'));
       await putObject(store(), from, bytesOf('malware!'));
@@ -80,7 +80,7 @@ describe('object stores', () => {
       expect(await store().head(to)).to.include({ etag: copied?.etag });
     });
 
-    it('gives an object of the size that is asked for, and else nothing', async () => {
+    it('return an object only if it has the requested size', async () => {
       const key = newKey();
       await putObject(store(), key, bytesOf('five!'));
       for (const sizeBytes of [0, 4, 6])
@@ -91,7 +91,7 @@ describe('object stores', () => {
       expect((await contentOf(key))?.toString()).to.equal('five!');
     });
 
-    it('lists everything under a prefix and nothing beside it', async () => {
+    it('list all keys with a prefix and no others', async () => {
       const [a, b] = [quarantineKey('tenant-a', 'one'), quarantineKey('tenant-a', 'two')];
       for (const key of [a, b, quarantineKey('tenant-ab', 'three')]) await putObject(store(), key, bytesOf(key));
       expect(await keysUnder('quarantine/tenant-a/')).to.deep.equal([a, b]);
@@ -101,7 +101,7 @@ describe('object stores', () => {
         expect(object.sizeBytes).to.equal(object.key.length);
     });
 
-    it('lists more than a page of a server', async function () {
+    it('list more than one page of a server', async function () {
       this.timeout(60_000);
       const names = Array.from({ length: 1_005 }, (_unused, index) => `many/${String(index).padStart(5, '0')}`);
       for (let at = 0; at < names.length; at += 50)
@@ -109,7 +109,7 @@ describe('object stores', () => {
       expect(await keysUnder('many/')).to.deep.equal(names);
     });
 
-    it('changes nothing when content is longer or shorter than was said, or breaks off', async () => {
+    it('change nothing if content is longer or shorter than declared, or is interrupted', async () => {
       const key = newKey();
       await putObject(store(), key, bytesOf('as it was'));
       const about = { sizeBytes: 100_000, contentType: 'application/pdf' };
@@ -134,7 +134,7 @@ describe('object stores', () => {
       if (directory !== undefined) expect(await readdir(join(directory, '.incoming'))).to.deep.equal([]);
     });
 
-    it('ends a reading with an error when it is told to', async () => {
+    it('end a read with an error when it is aborted', async () => {
       const key = newKey();
       await putObject(store(), key, randomBytes(4_000_000));
       const reported = new AbortController();
@@ -147,7 +147,7 @@ describe('object stores', () => {
       });
     });
 
-    it('never mixes bytes, nor tells a wrong entity tag, while a hundred overlapping PUTs go over what is copied', async function () {
+    it('never mix bytes or return a wrong entity tag during a hundred overlapping PUTs to the copied key', async function () {
       this.timeout(60_000);
       const from = newKey();
       const versions = Array.from({ length: 100 }, (_unused, index) => Buffer.alloc(60_000 + index, index + 1));

@@ -13,7 +13,7 @@ const reasonOf = (work: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-describe('one reading for several readers', () => {
+describe('one read shared by several readers', () => {
   it('gives each of them all bytes, at the pace of the slowest', async () => {
     const seen: Buffer[] = [];
     let ahead = 0;
@@ -38,7 +38,7 @@ describe('one reading for several readers', () => {
     expect([fast.isLeftBehind, slow.isLeftBehind]).to.deep.equal([false, false]);
   });
 
-  it('goes on without one that takes nothing for longer than its patience, and lets it know', async () => {
+  it('continues without a reader that stalls for longer than the timeout, and ends it with an error', async () => {
     const reading = new OneReading(content());
     const [reads, asleep] = [reading.branch(), reading.branch({ timeoutMs: 20 })];
     const [got] = await Promise.all([buffer(reads.content), reading.run()]);
@@ -50,7 +50,7 @@ describe('one reading for several readers', () => {
     expect(beginning.equals(BYTES.subarray(0, beginning.length)), 'what it has is the beginning').to.equal(true);
   });
 
-  it('does not wait for one that has ended', async () => {
+  it('does not wait for a reader that has ended', async () => {
     const reading = new OneReading(content());
     const [reads, ends] = [reading.branch(), reading.branch()];
     const first = async (): Promise<void> => {
@@ -61,7 +61,7 @@ describe('one reading for several readers', () => {
     expect(ends.isLeftBehind).to.equal(false);
   });
 
-  it('ends when nobody reads any more', async () => {
+  it('ends when no reader is left', async () => {
     let given = 0;
     const pieces = (async function* () {
       for await (const piece of content()) {
@@ -75,7 +75,7 @@ describe('one reading for several readers', () => {
     expect(given).to.be.lessThan(BYTES.length);
   });
 
-  it('that breaks off is told to all', async () => {
+  it('passes an error on to all readers', async () => {
     const broken = new Error('the store went away');
     const reading = new OneReading(
       (async function* () {

@@ -21,7 +21,7 @@ describe('scanning 50 files of 40 MB, four at a time', () => {
     await clamd?.stop();
   });
 
-  it('takes less than 64 MB', async function () {
+  it('needs less than 64 MB', async function () {
     this.timeout(120_000);
     const content = randomFillSync(Buffer.alloc(40_000_000));
     const path = join(folder, 'evidence');

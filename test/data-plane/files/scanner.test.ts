@@ -44,13 +44,13 @@ const scan = (
   sizeBytes = 10,
 ): Promise<Verdict> => scanner.scan(content, { sizeBytes });
 
-/** Answers when the end of the content has come. */
+/** Answers at the end of the content. */
 const answering =
   (answer: string) =>
   (socket: Socket): void =>
     void socket.on('data', (bytes) => bytes.subarray(-4).equals(Buffer.alloc(4)) && socket.end(answer));
 
-describe('a scanner that fails', () => {
+describe('a failing scanner', () => {
   const servers: Server[] = [];
   const sockets: ReadonlySet<Socket>[] = [];
   const failing = async (behave: (socket: Socket) => void) => {
@@ -65,7 +65,7 @@ describe('a scanner that fails', () => {
     for (const open of sockets.splice(0)) for (const socket of open) socket.destroy();
   });
 
-  it('is never taken to have said clean, whatever it answers', async () => {
+  it('never results in a clean verdict, whatever it answers', async () => {
     const answers = [
       'stream: OK',
       'stream: OK\n',
@@ -93,7 +93,7 @@ describe('a scanner that fails', () => {
     }
   });
 
-  it('is not believed when it says clean before it has the whole file; what it has found by then counts', async () => {
+  it('is not trusted if it reports clean before it has the whole file, but its findings until then count', async () => {
     for (const [answer, status] of [
       ['stream: OK\0', 'error'],
       ['stream: Worm FOUND\0', 'infected'],
@@ -105,7 +105,7 @@ describe('a scanner that fails', () => {
     }
   });
 
-  it('has found what it names, also in a piece of its answer at a time', async () => {
+  it('reports its findings, also if its answer comes in pieces', async () => {
     const { scanner } = await failing((socket) => {
       socket.on('data', (bytes) => {
         if (!bytes.subarray(-4).equals(Buffer.alloc(4))) return;
@@ -115,17 +115,17 @@ describe('a scanner that fails', () => {
     expect(await scan(scanner)).to.deep.equal({ status: 'infected', signature: 'Win.Test.A-1' });
   });
 
-  it('is waited for no longer than agreed when it accepts and never speaks, and its connection is closed', async () => {
+  it('is aborted at the timeout if it accepts and never answers, and its connection is closed', async () => {
     const { scanner, open } = await failing(() => undefined);
     const expected = { status: 'error', reason: 'the scanner did not answer within 0 s' };
     expect(await scan(scanner)).to.deep.equal(expected);
-    // One that does not even read: what we send piles up in front of it and not in us.
+    // A scanner that does not even read: the data must not accumulate in this process.
     expect(await scan(scanner, zeros(30 * MIB), 30 * MIB)).to.deep.equal(expected);
     expect(await scanner.selfTest()).to.have.length(1);
     for (const socket of open) await once(socket.resume(), 'close');
   });
 
-  it('does not hold up those who wait behind it for longer either', async () => {
+  it('delays waiting scans no longer than the timeout', async () => {
     const { scanner } = await failing(() => undefined);
     const verdicts = await Promise.all(Array.from({ length: 300 }, () => scan(scanner)));
     expect(
@@ -133,7 +133,7 @@ describe('a scanner that fails', () => {
     ).to.deep.equal(new Set(['the scanner did not answer within 0 s', 'the scanner has too many files waiting']));
   });
 
-  it('is an error when it is not there, resets the connection, or ends it', async () => {
+  it('causes an error if it is absent, resets the connection, or ends it', async () => {
     const { scanner: gone, server } = await failing(() => undefined);
     await new Promise((resolve) => server.close(resolve));
     expect(await scan(gone)).to.deep.equal({ status: 'error', reason: 'the scanner cannot be reached (ECONNREFUSED)' });
@@ -144,7 +144,7 @@ describe('a scanner that fails', () => {
     expect((await scan(ends)).status).to.equal('error');
   });
 
-  it('takes what it reads slowly at its own pace', async () => {
+  it('receives the content as slowly as it reads', async () => {
     let ahead = 0;
     let read = 0;
     const content = Readable.from(
@@ -166,11 +166,11 @@ describe('a scanner that fails', () => {
     });
     const patient = createClamd({ url: `tcp://127.0.0.1:${portOf(servers.at(-1))}`, fileMaxBytes: MIB, log });
     expect(await scan(patient, content, 16 * MIB)).to.deep.equal({ status: 'clean' });
-    expect(ahead).to.be.lessThan(12 * MIB); // what the two kernels' buffers hold
+    expect(ahead).to.be.lessThan(12 * MIB); // the size of the socket buffers of both sides
     expect(scanner.provider).to.equal('clamav');
   });
 
-  it('is left when the caller has no more interest, and so is the content', async () => {
+  it('is disconnected when the caller aborts, and so is the content', async () => {
     const { scanner } = await failing(() => undefined);
     const content = zeros(MIB);
     const stop = new AbortController();
@@ -184,7 +184,7 @@ describe('a scanner that fails', () => {
     });
   });
 
-  it('leaves content that never comes', async () => {
+  it('is disconnected if the content stalls', async () => {
     const { scanner } = await failing(() => undefined);
     const content = new Readable({ read: () => undefined });
     expect((await scan(scanner, content, 10)).status).to.equal('error');
@@ -192,10 +192,10 @@ describe('a scanner that fails', () => {
   });
 });
 
-describe('a clamd that is killed', () => {
+describe('clamd killed during a scan', () => {
   needsClamd();
 
-  it('while it is being sent a file has found nothing out, and is asked again when it is back', async () => {
+  it('returns no verdict, and is asked again when it is back', async () => {
     const clamd = await startClamd();
     try {
       const scanner = createClamd({ url: clamd.url, fileMaxBytes: MIB, log });
@@ -219,8 +219,8 @@ describe('a clamd that is killed', () => {
   });
 });
 
-describe('what a scanner says', () => {
-  it('is read to the letter', () => {
+describe('the scanner protocol', () => {
+  it('parses answers strictly', () => {
     expect(verdictOf('stream: OK')).to.deep.equal({ status: 'clean' });
     expect(verdictOf('stream: Heuristics.OLE2.ContainsMacros FOUND').status).to.equal('infected');
     for (const word of ['Heuristics.Limits.Exceeded.MaxFiles', 'Heuristics.Encrypted.Zip'])
@@ -231,7 +231,7 @@ describe('what a scanner says', () => {
       });
   });
 
-  it('tells engine, signatures and their day, or as much as there is', () => {
+  it('provides the engine, the signatures and their date, as far as reported', () => {
     expect(versionOf('ClamAV 1.4.6/27123/Fri Nov 20 08:26:00 2026')).to.deep.equal({
       engine: '1.4.6',
       signatures: '27123',
@@ -244,7 +244,7 @@ describe('what a scanner says', () => {
     for (const other of ['UNKNOWN COMMAND', '', 'ClamAV', 'HTTP/1.1 400']) expect(versionOf(other)).to.equal(undefined);
   });
 
-  it('is old after a week', () => {
+  it('treats signatures as outdated after a week', () => {
     const at = Date.UTC(2026, 10, 1);
     const version = { engine: '1.4.6', signatures: '27123', signaturesAt: at };
     expect(signatureWarning(version, at + 7 * 86_400_000)).to.equal(undefined);
@@ -252,7 +252,7 @@ describe('what a scanner says', () => {
     expect(signatureWarning({ ...version, signaturesAt: null }, at + 8 * 86_400_000)).to.equal(undefined);
   });
 
-  it('is asked for where an address says', () => {
+  it('connects to the configured address', () => {
     expect(clamdAddress('tcp://clamd:3310')).to.deep.equal({ host: 'clamd', port: 3310 });
     expect(clamdAddress('tcp://clamd')).to.deep.equal({ host: 'clamd', port: 3310 });
     expect(clamdAddress('tcp://[::1]:1')).to.deep.equal({ host: '::1', port: 1 });
@@ -273,14 +273,14 @@ describe('what a scanner says', () => {
       expect(clamdAddress(url), url).to.equal(undefined);
   });
 
-  it('listens, as it is shipped, on a socket of its group and on no network', () => {
+  it('uses, as shipped, a socket of a group and no network', () => {
     const settings = read('docker/clamd.conf')
       .split('\n')
       .filter((line) => /^(Local|TCP)/.test(line));
     expect(settings).to.deep.equal(['LocalSocket /run/clamav/clamd.sock', 'LocalSocketMode 660']);
   });
 
-  it('is asked by a few at a time', async () => {
+  it('sends a few requests at a time', async () => {
     const slots = createScanSlots({ atOnce: 4, waiting: 100 });
     let running = 0;
     let most = 0;

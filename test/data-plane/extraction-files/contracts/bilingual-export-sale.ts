@@ -1,7 +1,7 @@
 import { columns, p, para, table, title } from '../../../support/documents/blocks.js';
 import type { ContractToRead } from './contract-to-read.js';
 
-/** After the sales confirmation of Chinese exporters: everything in both languages, each item numbered. */
+/** After the sales confirmation of Chinese exporters: all text in both languages, each item numbered. */
 export const BILINGUAL_EXPORT_SALE: ContractToRead = {
   page: {
     language: 'zh',

@@ -1,6 +1,6 @@
 import type { Page } from '../../../support/documents/blocks.js';
 
-/** A contract, and what a careful reader enters of it: clauses aside, every field that it says, and no other. */
+/** A contract, and the fields that a careful person enters from it: exactly those in the text, except clauses. */
 export interface ContractToRead {
   readonly page: Page;
   readonly expected: Readonly<Record<string, string | number>>;

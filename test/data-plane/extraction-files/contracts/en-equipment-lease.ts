@@ -2,8 +2,8 @@ import { heading, p, title, columns } from '../../../support/documents/blocks.js
 import type { ContractToRead } from './contract-to-read.js';
 
 /**
- * After a common American short form: the parties in the opening sentence, so many payments of so much, the deposit in
- * its own clause.
+ * After a common American short form: the parties in the opening sentence, a number of equal payments, the deposit in a
+ * separate clause.
  */
 export const EN_EQUIPMENT_LEASE: ContractToRead = {
   page: {

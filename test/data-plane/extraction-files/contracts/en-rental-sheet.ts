@@ -1,4 +1,4 @@
-/** A rental contract that was kept as a workbook: particulars on the first sheet, the payments on the second. */
+/** A rental contract kept as a workbook: particulars on the first sheet, the payments on the second. */
 export const EN_RENTAL_SHEET = {
   sheets: [
     {

@@ -1,7 +1,7 @@
 import { heading, p, para, table, title } from '../../../support/documents/blocks.js';
 import type { ContractToRead } from './contract-to-read.js';
 
-/** After a form of a hirer of building equipment: the price list is a table with a column of remarks. */
+/** After a form of a construction equipment rental company: the price list is a table with a column of remarks. */
 export const ZH_EQUIPMENT_LEASE_FORM: ContractToRead = {
   page: {
     language: 'zh',

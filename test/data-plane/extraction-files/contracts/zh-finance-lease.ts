@@ -2,8 +2,8 @@ import { heading, p, pageBreak, para, table, title } from '../../../support/docu
 import type { ContractToRead } from './contract-to-read.js';
 
 /**
- * After common finance lease forms: the body refers to an annex of numbered items, and the rents are in a table of
- * their own.
+ * After common finance lease forms: the body refers to an annex of numbered items, and a separate table lists the
+ * rents.
  */
 export const ZH_FINANCE_LEASE: ContractToRead = {
   page: {

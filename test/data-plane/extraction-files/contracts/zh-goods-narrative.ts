@@ -1,9 +1,7 @@
 import { heading, p, para, title } from '../../../support/documents/blocks.js';
 import type { ContractToRead } from './contract-to-read.js';
 
-/**
- * After the forms of 购货单位 and 供货单位: the parties are given their names behind them, and the price stands in the clauses.
- */
+/** After the forms of 购货单位 and 供货单位: the names follow the roles of the parties, and the clauses contain the price. */
 export const ZH_GOODS_NARRATIVE: ContractToRead = {
   page: {
     language: 'zh',

@@ -2,8 +2,7 @@ import { p, para, title } from '../../../support/documents/blocks.js';
 import type { ContractToRead } from './contract-to-read.js';
 
 /**
- * After the short forms by which builders hire machines with a driver: no table, the rent by the month, in words and
- * digits.
+ * After the short forms for hiring construction machines with a driver: no table, the monthly rent in words and digits.
  */
 export const ZH_MACHINE_RENTAL: ContractToRead = {
   page: {

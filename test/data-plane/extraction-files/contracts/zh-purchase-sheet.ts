@@ -1,6 +1,6 @@
 /**
- * A purchase contract that was written in a spreadsheet, as small firms do: particulars above, the goods in the middle,
- * clauses and both parties below.
+ * A purchase contract written in a spreadsheet, as small firms do: particulars above, the goods in the middle, clauses
+ * and both parties below.
  */
 export const ZH_PURCHASE_SHEET = {
   rows: [
