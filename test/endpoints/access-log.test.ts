@@ -6,11 +6,11 @@ import { openDatabase } from '../../data-plane-agent/base/database/open.js';
 import { makeMember, makeTenant, PASSWORD, signIn } from '../support/accounts.js';
 import { forEachServer, startServer } from '../support/server.js';
 
-describe('the log of requests', () => {
+describe('the request log', () => {
   forEachServer(
     (server) => {
       const lineOf = async (requestId: string): Promise<Record<string, unknown>> => {
-        // The line is written when the connection has taken the answer, which the client may see first.
+        // The line is written when the connection has accepted the answer, which may be after the client sees it.
         for (;;) {
           const line = server().logged.find((one) => one['requestId'] === requestId && one['msg'] === 'request');
           if (line) return line;
@@ -18,7 +18,7 @@ describe('the log of requests', () => {
         }
       };
 
-      it('has the ids of caller and session, and the address', async () => {
+      it('contains the ids of the caller and the session, and the address', async () => {
         const { tenant, owner } = await makeTenant(server().services);
         const { client } = await signIn(server().client, { tenant, member: owner });
         const sessions = await client.get<{ id: string; current: boolean }[]>('/auth/sessions');
@@ -57,7 +57,7 @@ describe('the log of requests', () => {
           expect(JSON.stringify(line)).not.to.contain(never);
       });
 
-      it('has them for a refused request too', async () => {
+      it('contains them for a refused request too', async () => {
         const made = await makeTenant(server().services);
         const member = await makeMember(server().services, made);
         const { client } = await signIn(server().client, { tenant: made.tenant, member });
@@ -69,7 +69,7 @@ describe('the log of requests', () => {
         });
       });
 
-      it('knows of who is not signed in the address alone', async () => {
+      it('contains only the address of an unauthenticated client', async () => {
         await server().client.post(
           '/auth/login',
           { tenantSlug: 'nowhere', email: 'typed@secret.test', password: PASSWORD },
@@ -85,8 +85,8 @@ describe('the log of requests', () => {
   );
 });
 
-describe('a server that is stopped', () => {
-  it('brings the refusals that it has counted to the database first', async () => {
+describe('a server that shuts down', () => {
+  it('first writes the counted refusals to the database', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'duebook-refusals-'));
     try {
       const server = await startServer({ env: { DATA_DIR: folder } });

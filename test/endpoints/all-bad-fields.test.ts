@@ -11,7 +11,7 @@ const messages = ({ status, body }: Answer<FrameworkError>) => [status, [body.me
 const refused = (...lines: string[]) => [400, lines.toSorted()];
 
 forEachServer((server) => {
-  describe("one answer names all bad fields that can be judged, also when others are none of the schema's", () => {
+  describe('one answer reports all bad fields, also beside fields that violate the schema', () => {
     let org: Administration;
     let contractId: string;
     let paymentId: string;
@@ -36,7 +36,7 @@ forEachServer((server) => {
     const post = async (path: string, body: object) => messages(await org.asOwner.post<FrameworkError>(path, body));
     const patch = async (path: string, body: object) => messages(await org.asOwner.patch<FrameworkError>(path, body));
 
-    it('amounts of a new contract and its lines, in the currency that they will have', async () => {
+    it('amounts of a new contract and its lines, in their intended currency', async () => {
       expect(
         await post(
           '/contracts',
@@ -81,7 +81,7 @@ forEachServer((server) => {
       );
     });
 
-    it('of a currency that is none nothing is said, nor is any field named twice', async () => {
+    it('no amounts in an unknown currency, and no field twice', async () => {
       expect(
         await post(
           '/contracts',
@@ -93,7 +93,7 @@ forEachServer((server) => {
       ).to.deep.equal(refused('startDate must be a calendar date like 2026-03-31', 'totalAmount must be >= 0'));
     });
 
-    it('amounts that are changed, in the currency of the record', async () => {
+    it('changed amounts, in the currency of the record', async () => {
       expect(
         await patch(`/contracts/${contractId}`, { foo: 1, deposit: 1.5, payments: [{ ...aLine({ amount: 2.5 }) }] }),
       ).to.deep.equal(
@@ -140,7 +140,7 @@ forEachServer((server) => {
       ).to.deep.equal(refused(UNKNOWN, 'invoiceAmount must have at most 0 decimals in JPY'));
     });
 
-    it("of a record that is not there, or not the caller's to see, nothing is said", async () => {
+    it('nothing about a record that is missing or invisible to the caller', async () => {
       const blind = await org.join({ roleCode: 'finance', subjectScope: [] });
       for (const [client, id] of [
         [org.asOwner, newId()],
@@ -152,7 +152,7 @@ forEachServer((server) => {
       }
     });
 
-    it('what contradicts itself, in the configuration, views, moves, extractions and imports', async () => {
+    it('contradictions in the configuration, views, moves, extractions and imports', async () => {
       const {
         body: { templates },
       } = await org.asOwner.get<{ templates: { id: string }[] }>('/contract-config/catalog');
@@ -212,7 +212,7 @@ forEachServer((server) => {
       ).to.deep.equal(refused(UNKNOWN, 'controls.nothing is not a known field'));
     });
 
-    it('the payload of a command, and where a field goes', async () => {
+    it('the payload of a command, and the position of a field', async () => {
       expect(
         await post('/dynamic-fields/commands', { type: 'RenameField', payload: { colour: 1, required: true } }),
       ).to.deep.equal(
@@ -266,8 +266,8 @@ forEachServer((server) => {
   });
 });
 
-describe('a missing challengeToken is named beside whatever else is wrong', () => {
-  it('with bad fields, with unknown ones, and without a body; once, and with no bad token beside it', async () => {
+describe('a missing challengeToken is reported beside other errors', () => {
+  it('beside bad fields, unknown ones, and without a body; once, and without a message about an invalid token', async () => {
     const siteverify = await startSiteverify();
     const server = await startServer({
       env: {
@@ -308,7 +308,7 @@ describe('a missing challengeToken is named beside whatever else is wrong', () =
     }
   });
 
-  it('and not where there is no challenge', async () => {
+  it('and not if the challenge is disabled', async () => {
     const server = await startServer();
     try {
       expect(

@@ -48,7 +48,7 @@ describe('analytics over HTTP', () => {
         await enter({ currencyCode: 'USD', totalAmount: 50, payments: [aLine({ dueDate: '2026-04-01', amount: 50 })] });
       });
 
-      it("a summary is of all that the caller sees, in the tenant's display currency", async () => {
+      it("a summary covers everything that the caller sees, in the tenant's display currency", async () => {
         const { status, body } = await org.asOwner.get<AnalyticsSummary>('/analytics/summary');
         expect(status).to.equal(200);
         expect(body).to.deep.include({
@@ -107,7 +107,7 @@ describe('analytics over HTTP', () => {
         expect(body.byCurrency[1]?.byOwner[0]?.label).to.equal('Olive Owner');
       });
 
-      it('another display currency changes the headline, and a subject company cuts it', async () => {
+      it('another display currency changes the headline amounts, and a subject company filters them', async () => {
         expect((await org.asOwner.patch('/tenant-admin/settings', { displayCurrency: 'USD' })).status).to.equal(200);
         expect((await org.asOwner.get<AnalyticsSummary>('/analytics/summary')).body).to.deep.include({
           currencyCode: 'USD',
@@ -138,7 +138,7 @@ describe('analytics over HTTP', () => {
         ]);
       });
 
-      it('a member sees only their scope, and no trace of other subject companies', async () => {
+      it('a member sees only their scope, and nothing of other subject companies', async () => {
         const { client } = await org.join({ roleCode: 'finance', subjectScope: [second] });
         expect((await client.get<AnalyticsSummary>('/analytics/summary')).body).to.include({
           contractCount: 1,
@@ -162,7 +162,7 @@ describe('analytics over HTTP', () => {
         }
       });
 
-      it('who may not see sensitive data is refused, and unknown or repeated parameters are 400', async () => {
+      it('callers without access to sensitive data are refused, and unknown or repeated parameters are 400', async () => {
         const refused: Client = (await org.join({ roleCode: 'viewer' })).client;
         for (const route of ROUTES) {
           expect((await refused.get<FrameworkError>(route)).body).to.deep.equal({
@@ -177,7 +177,7 @@ describe('analytics over HTTP', () => {
         }
       });
 
-      it('every plan has them', async () => {
+      it('every plan includes them', async () => {
         const free = await administration(server(), { planCode: 'free' });
         for (const route of ROUTES) expect((await free.asOwner.get(route)).status, route).to.equal(200);
       });

@@ -6,17 +6,17 @@ import { forEachServer } from '../support/server.js';
 
 const HOUR_MS = 3_600_000;
 const clock = fakeClock();
-/** How many kinds of unauthenticated events an hour has separately; the others are counted together. */
+/** The number of kinds of unauthenticated events per hour that are recorded separately; others are counted together. */
 const AN_HOUR = 20;
 
-/** Every request another address, as of somebody who has many. */
+/** Uses another address for each request, as an attacker with many addresses would. */
 let addresses = 0;
 const fromElsewhere = () => ({
   headers: { 'X-Forwarded-For': `198.51.${Math.floor(++addresses / 250)}.${addresses % 250}` },
 });
 const token = () => createHash('sha256').update(randomBytes(8)).digest('base64url');
 
-describe('what strangers do', () => {
+describe('the audit of unauthenticated requests', () => {
   forEachServer(
     (server) => {
       let made: MadeTenant;
@@ -120,23 +120,23 @@ describe('what strangers do', () => {
         },
       ];
       for (const { action, what, request } of KINDS) {
-        it(`is bounded in the audit and counted: ${what}`, async () => {
+        it(`is bounded and counted: ${what}`, async () => {
           const [before, allBefore] = [(await rows(action)).length, await count()];
           await flood(200, request);
           const first = (await rows(action)).slice(before);
-          // Requests at once may find the hour not full yet, each in a transaction of its own.
+          // Concurrent requests may each see free capacity, as each runs in its own transaction.
           expect(first.length).to.be.within(1, AN_HOUR + 20);
           await endHour();
           const all = (await rows(action)).slice(before);
           expect(all.length).to.be.at.most(2 * (AN_HOUR + 20) + 1);
           expect(repeatsOf(all), 'none is forgotten').to.equal(200);
           expect(all.at(-1)?.changes).to.include({ others: true });
-          // Nor does anything that came of it leave a row each.
+          // Their consequences do not add a row each either.
           expect((await count()) - allBefore - all.length).to.be.at.most(4);
         });
       }
 
-      it('from one network is one row and a number, whichever of its addresses is used', async () => {
+      it('has one row and a count for one network, whichever of its addresses is used', async () => {
         const before = (await rows('token_refused')).length;
         for (let n = 1; n <= 30; n++) {
           await server().client.post(
@@ -156,7 +156,7 @@ describe('what strangers do', () => {
         ]);
       });
 
-      it("to an account that is there stands in its organisation's audit", async () => {
+      it('records requests for an existing account in the audit of its organisation', async () => {
         const before = (await rows('password_reset_requested')).length;
         for (let n = 0; n < 5; n++)
           await server().client.post(

@@ -14,7 +14,7 @@ const clock = fakeClock();
 const reported = ({ changes }: AuditEntry): Record<string, unknown> =>
   Object.fromEntries(changes.map(({ field, after }) => [field, after]));
 
-describe('what somebody is refused', () => {
+describe('the audit of refused requests', () => {
   forEachServer(
     (server) => {
       let made: MadeTenant;
@@ -33,7 +33,7 @@ describe('what somebody is refused', () => {
         (
           await owner.get<AuditPage>('/audit', { query: { actor: actorId, action: 'access_refused', pageSize: 200 } })
         ).body.items.toReversed();
-      /** The hour ends, and its counts are recorded. */
+      /** Advances to the end of the hour, when the counts are recorded. */
       const endHour = async () => {
         await server().schedules.run('audit-refusals');
         clock.advance(HOUR_MS + 10 * 60_000);
@@ -41,7 +41,7 @@ describe('what somebody is refused', () => {
         await again();
       };
 
-      it("is in the organisation's audit: who, what was asked, the right that lacked, request, address and session", async () => {
+      it("records the member, the request, the missing right, the address and the session in the organisation's audit", async () => {
         const { client, member } = await as('viewer');
         const answer = await client.post(
           '/contracts',
@@ -67,7 +67,7 @@ describe('what somebody is refused', () => {
         expect(sessions).to.contain(String(sessionId));
       });
 
-      it('is there whichever rule refused it: the plan, the workflow, a field', async () => {
+      it('records refusals by any rule: the plan, the workflow, a field', async () => {
         const poor = await makeTenant(server().services, { planCode: 'free' });
         const ofPoor = (await signIn(server().client, { tenant: poor.tenant, member: poor.owner })).client;
         expect(
@@ -126,7 +126,7 @@ describe('what somebody is refused', () => {
         ]);
       });
 
-      it('is one row at once and one when the hour is over, however often it is asked', async () => {
+      it('has one row at once and one at the end of the hour, however often a request is repeated', async () => {
         const { client, member } = await as('viewer');
         const answers = await Promise.all(
           Array.from({ length: 60 }, () => client.delete('/contracts/01890000-0000-7000-8000-0000000000aa')),
@@ -149,7 +149,7 @@ describe('what somebody is refused', () => {
         expect(await refusals(member.id), 'nothing is told twice').to.have.length(2);
       });
 
-      it('cannot be hidden behind others: refusals with varying fields are one row, and the next refusal is recorded at once', async () => {
+      it('cannot be flooded: refusals with varying fields are one row, and the next refusal is recorded at once', async () => {
         const { client, member } = await as('sales');
         const fields: string[] = [];
         for (let n = 0; n < 7; n++)
@@ -186,7 +186,7 @@ describe('what somebody is refused', () => {
         ]);
       });
 
-      it('without a signed-in caller is an event of the platform', async () => {
+      it('records requests without a signed-in caller as events of the platform', async () => {
         const refused = await server().client.post('/auth/refresh', undefined, {
           headers: { Cookie: 'service_tenant_refresh=whatever', Origin: 'https://evil.example' },
         });
@@ -205,14 +205,14 @@ describe('what somebody is refused', () => {
         ]);
       });
 
-      it('is nothing of what is refused for other reasons', async () => {
+      it('does not record requests that are refused for other reasons', async () => {
         const { client, member } = await as('viewer');
         for (const path of ['/contracts/01890000-0000-7000-8000-0000000000aa', '/nowhere', '/contracts?nothing=1'])
           expect((await client.get(path)).status).to.be.within(400, 404);
         expect(await refusals(member.id)).to.deep.equal([]);
       });
 
-      it('of a sign-in is recorded the first time, when it locks, and as a count', async () => {
+      it('records failed sign-ins the first time, when they lock the account, and as a count', async () => {
         const member = await makeMember(server().services, made);
         for (let n = 0; n < 10; n++)
           await server().client.post('/auth/login', {

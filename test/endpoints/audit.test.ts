@@ -25,7 +25,7 @@ describe('GET /audit', () => {
       };
       const actions = async (query: Record<string, string | number> = {}, client = owner) =>
         (await audit({ pageSize: 200, ...query }, client)).items.map(({ action }) => action);
-      /** Of both planes, as the schedule has it done, and without its lease. */
+      /** Chains both planes as the scheduled job does, without its lease. */
       const chain = async (
         audit = server().services.audit,
         log = createLog({ level: 'silent', name: 'test' }),
@@ -63,7 +63,7 @@ describe('GET /audit', () => {
         expect((await actions()).toReversed().slice(0, 2)).to.deep.equal(['tenant_created', 'login_succeeded']);
       });
 
-      it('lists changed fields with before and after', async () => {
+      it('lists changed fields with the values before and after', async () => {
         await server().services.tenants.updateSettings(
           { tenantId: org.tenant.id, settings: { reminderLeadDays: 21 } },
           OPERATOR,
@@ -75,7 +75,7 @@ describe('GET /audit', () => {
         expect(latest).to.include({ actorKind: 'cli', actorId: null, ip: null, changeCount: 1 });
       });
 
-      it('is narrowed by actor, record, action and time', async () => {
+      it('is filtered by actor, record, action and time', async () => {
         const member = await makeMember(server().services, org, { roleCode: 'sales' });
         await signIn(server().client, { tenant: org.tenant, member });
         expect(await actions({ actor: member.id })).to.deep.equal(['login_succeeded']);
@@ -91,7 +91,7 @@ describe('GET /audit', () => {
         expect(await actions({ actor: member.id, from: '2020-02-29T00:00:00+08:00' })).to.have.length(1);
       });
 
-      it('comes in pages with an exact total', async () => {
+      it('is paginated, with an exact total', async () => {
         const whole = await audit({ pageSize: 200 });
         const second = await audit({ page: 2, pageSize: 2 });
         expect(second).to.include({ page: 2, pageSize: 2, total: whole.total, pageCount: Math.ceil(whole.total / 2) });
@@ -99,7 +99,7 @@ describe('GET /audit', () => {
         expect((await audit({ page: 999 })).items).to.deep.equal([]);
       });
 
-      it('refuses times that are none, and finds nothing under an id that is none', async () => {
+      it('refuses invalid times, and finds nothing for an invalid id', async () => {
         for (const [name, value] of [
           ['from', '2026-02-30'],
           ['to', 'tomorrow'],
@@ -119,7 +119,7 @@ describe('GET /audit', () => {
           expect((await owner.get('/audit', { query })).status).to.equal(404);
       });
 
-      it('is for administrators only, and of their own organisation', async () => {
+      it('is available to administrators only, for their own organisation', async () => {
         const { client: viewer } = await signIn(server().client, {
           tenant: org.tenant,
           member: await makeMember(server().services, org),
@@ -136,7 +136,7 @@ describe('GET /audit', () => {
         expect(await actions({ source: 'data' }, stranger)).to.deep.equal([]);
       });
 
-      it("lists with source=data the changes of contracts, in the caller's scope", async () => {
+      it("lists changes of contracts with source=data, in the caller's scope", async () => {
         const subject = await server().services.tenants.subjects.add(
           { tenantId: org.tenant.id, name: 'Second' },
           OPERATOR,
@@ -177,20 +177,20 @@ describe('GET /audit', () => {
         expect((await client.get('/audit', { query: { source: 'data' } })).text).not.to.contain(created.body.id);
       });
 
-      it('never holds a password, a token or a code', async () => {
+      it('never contains a password, a token or a code', async () => {
         const { result } = await signIn(server().client, { tenant: org.tenant, member: org.owner });
         const text = JSON.stringify((await audit({ pageSize: 200 })).items);
         for (const secret of [PASSWORD, 'wrong-password', result.accessToken, result.refreshToken])
           expect(text).not.to.contain(secret);
       });
 
-      it("chains every organisation's events on both planes, and the platform's own, so that they verify", async () => {
+      it('chains the events of every organisation on both planes, and those of the platform, verifiably', async () => {
         await server().client.post('/auth/login', {
           tenantSlug: 'no-such-tenant',
           email: 'a@b.test',
           password: 'wrong-password',
         });
-        // Several at once, as several replicas would.
+        // Concurrently, as several replicas would.
         await Promise.all([chain(), chain(), chain()]);
         await chain();
         const { services } = server();
@@ -210,7 +210,7 @@ describe('GET /audit', () => {
         }
       });
 
-      it('goes on chaining the others when one chain cannot be moved', async () => {
+      it('continues to chain the others if one chain fails', async () => {
         const [broken, sound] = [await makeTenant(server().services), await makeTenant(server().services)];
         const failing = {
           ...server().services.audit,
@@ -231,7 +231,7 @@ describe('GET /audit', () => {
       });
 
       if (kind === 'sqlite') {
-        it('is chained by the server itself, within ten seconds', async () => {
+        it('is chained by the server within ten seconds', async () => {
           const made = await makeTenant(server().services);
           const { client } = await signIn(server().client, { tenant: made.tenant, member: made.owner });
           const began = performance.now();

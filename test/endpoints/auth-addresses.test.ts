@@ -9,7 +9,7 @@ import { startServer, type TestServer } from '../support/server.js';
 
 const OWN = 'http://localhost:8080';
 const WEB = 'http://localhost:5173';
-/** Letters that become `k`, `s` and `i` in lower case or in NFC, and a mark that becomes `;`. */
+/** Letters that become `k`, `s` and `i` by lower case or NFC, and a character that becomes `;`. */
 const FOLDED = [
   '\u212Aate@corp.example',
   'kate@\u212Aorp.example',
@@ -99,7 +99,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         });
         expect([login.status, login.text.includes('email')], email).to.deep.equal([400, true]);
       }
-      // A list of addresses is a text like others, and has been brought to NFC when it is looked at.
+      // A list of addresses is normalised to NFC like other texts before it is validated.
       for (const target of [...FOLDED.slice(2, 3), ...UNSEEN, ...MARKUP])
         expect(
           (await owner.post('/tenant-admin/notification-channels', { kind: 'email', name: 'To us', target })).status,
@@ -113,7 +113,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(large.status, large.text).to.equal(200);
     });
 
-    it('that are none on any other way in are none when a provider asserts them', async () => {
+    it('that the API refuses are also refused in the assertion of a provider', async () => {
       const before = await addresses();
       for (const email of [...FOLDED, ...UNSEEN, ...MARKUP])
         expect((await come(email)).error, email).to.equal('not_a_member');

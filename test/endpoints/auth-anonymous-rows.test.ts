@@ -6,12 +6,12 @@ import type { Answer } from '../support/http.js';
 import { needsPostgres } from '../support/postgres.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-/** So many sign-ins of one asker are under way at a time: `MOST_OPEN`, and what requests at once may add. */
+/** The maximum number of open sign-ins per client: `MOST_OPEN`, and what concurrent requests may add. */
 const OPEN = { least: 1_000, most: 1_025 };
 const AT_ONCE = 25;
 
 for (const kind of ['sqlite', 'postgres'] as const) {
-  describe(`what an unauthenticated client leaves in the database, on ${kind}`, () => {
+  describe(`the rows that an unauthenticated client leaves in the database, on ${kind}`, () => {
     if (kind === 'postgres') needsPostgres();
     let server: TestServer;
     let clock: FakeClock;
@@ -54,7 +54,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       { what: 'questions to passkeys', table: 'passkey_flows', begin: question },
       { what: 'sign-ins at a provider', table: 'sso_flows', begin: start },
     ]) {
-      it(`${what}: the newest thousand of one network, and those of everybody else`, async () => {
+      it(`${what}: at most a thousand of one network, the newest, without affecting others`, async () => {
         const before = await count(table);
         expect((await begin('203.0.113.9')).status).to.be.oneOf([200, 302]);
         let host = 0;
@@ -67,13 +67,13 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       });
     }
 
-    it('requests of resets for accounts that are not there: no more rows than there are places for them', async () => {
+    it('resets of unknown accounts: no more rows than slots', async () => {
       const rows = async () => ({
         resets: await count('password_resets'),
         counts: await count('login_failures'),
         mails: await count('mail_outbox'),
       });
-      // Of 4 096 places some are taken twice after so many: by the birthday's measure some 3 400 are not.
+      // Of 4 096 slots some are used twice by so many requests: the birthday problem leaves about 3 400 distinct ones.
       await flood(600, () =>
         server.client.post(
           '/auth/password-reset/request',
@@ -93,7 +93,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       for (const { account_hash: place } of places) expect(place).to.match(/^nobody:[0-9a-f]{3}$/);
     });
 
-    it('unauthenticated clients who exhaust that limit do not prevent password resets of members', async () => {
+    it('resets of members still work when unauthenticated clients have exhausted that limit', async () => {
       const member = await makeMember(server.services, org);
       const reset = await server.client.post(
         '/auth/password-reset/request',

@@ -16,8 +16,8 @@ const SECRET = 'the-secret-of-this-installation';
 const goodToken = (): string => `good-${randomBytes(8).toString('hex')}`;
 
 /**
- * The seven places from the API document, and the code by mail, which tries a password as a sign-in does: each with a
- * body that is valid but for the token.
+ * The seven endpoints of the API document, and the code by mail, which verifies a password like a sign-in: each with a
+ * body that is valid except for the token.
  */
 const BODIES: Readonly<Record<string, (org: MadeTenant) => Record<string, unknown>>> = {
   'POST /auth/register': () => ({
@@ -78,13 +78,13 @@ describe('the bot challenge', () => {
   const post = (route: string, body: Record<string, unknown>): Promise<Answer<FrameworkError & DomainError>> =>
     server.client.post(route.replace('POST ', ''), body);
 
-  it('guards the seven places of the API document and the code by mail, and no other', () => {
+  it('guards the seven endpoints of the API document and the code by mail, and no other', () => {
     const guarded = (Object.values(ENDPOINTS) as readonly Endpoint[]).filter(isChallenged).map(({ route }) => route);
     expect(guarded.toSorted()).to.deep.equal(Object.keys(BODIES).toSorted());
   });
 
   for (const [route, bodyOf] of Object.entries(BODIES)) {
-    it(`${route} without a token is 400, with a refused one 422, and neither costs a hash`, async () => {
+    it(`${route} without a token is 400, with a refused one 422, and neither computes a hash`, async () => {
       const body = bodyOf(org);
       argon2.calls = 0;
       const asked = siteverify.asked.length;
@@ -101,7 +101,7 @@ describe('the bot challenge', () => {
     });
   }
 
-  it('is asked only about a request that is valid otherwise', async () => {
+  it('is verified only for a request that is otherwise valid', async () => {
     const asked = siteverify.asked.length;
     expect(
       (
@@ -116,7 +116,7 @@ describe('the bot challenge', () => {
     expect(siteverify.asked.length).to.equal(asked);
   });
 
-  it('sends the secret and the token to the verifier, and the secret to no one else', async () => {
+  it('sends the secret and the token to the verifier, and the secret to no other host', async () => {
     const challengeToken = goodToken();
     const answer = await post('POST /auth/login', {
       tenantSlug: org.tenant.slug,
@@ -215,7 +215,7 @@ describe('the verdict of the verifier', () => {
     });
   }
 
-  it('must come from a page of ours, where hosts are listed', async () => {
+  it('must name one of our hosts, if hosts are configured', async () => {
     siteverify.answer(json({ success: true, hostname: 'Book.example.test' }));
     await made(['book.example.test']).check('good');
     await made([]).check('good');
@@ -224,7 +224,7 @@ describe('the verdict of the verifier', () => {
     expect((await failureOf(made(['book.example.test']).check('good'))).code).to.equal('BOT_CHALLENGE_FAILED');
   });
 
-  it('is not asked for without a token', async () => {
+  it('is not requested without a token', async () => {
     expect(await badFields(challenge.check(undefined))).to.deep.equal({ challengeToken: 'is required' });
   });
 });

@@ -22,9 +22,9 @@ import { beginSso, startOidc, SERVER_URL, type TestProvider } from '../support/o
 import { needsPostgres } from '../support/postgres.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-/** Somebody who must have a second factor and has none, and would rather go on without. */
+/** A member who must have a second factor and has none, and tries to continue without. */
 for (const kind of ['sqlite', 'postgres'] as const) {
-  describe(`where administrators need a second factor, on ${kind}`, () => {
+  describe(`required second factors for administrators, on ${kind}`, () => {
     if (kind === 'postgres') needsPostgres();
     let server: TestServer;
     let clock: FakeClock;
@@ -60,7 +60,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       return server.client.as(body.accessToken);
     };
     const register = async () => opened(await server.client.post('/auth/register', account()));
-    /** Several, of several kinds, one that reads and one that writes. */
+    /** Several kinds of requests, both reads and writes. */
     const BEYOND = (client: Client): Promise<Answer<DomainError>>[] => [
       client.get('/contracts'),
       client.get('/tenant-admin/members'),
@@ -91,14 +91,14 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       return secret;
     };
 
-    it('who registers gets on under /auth only, until they have enrolled, in the same session', async () => {
+    it('limit a newly registered owner to /auth until they have enrolled, in the same session', async () => {
       const client = await register();
       await expectShut(client);
       await enrolIn(client);
       await expectOpen(client);
     });
 
-    it('a refresh, another sign-in without a code, or an idempotency key is no way round', async () => {
+    it('cannot be bypassed by a refresh, another sign-in without a code, or an idempotency key', async () => {
       const given = account();
       const { body } = await server.client.post<AuthLoginResult>('/auth/register', given);
       const { body: next } = await server.client.post<TokenPair>('/auth/refresh', { refreshToken: body.refreshToken });
@@ -122,7 +122,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect((await keyed()).status, 'nothing was kept under the key').to.equal(201);
     });
 
-    it('who redeems a code gets on under /auth only', async () => {
+    it('limit a member who redeems a code to /auth', async () => {
       const [issued] = await server.services.codes.issue({ planCode: 'business', count: 1, expiresAt: null }, OPERATOR);
       const client = opened(await server.client.post('/auth/redeem', { ...account(), code: issued?.code }));
       await expectShut(client);
@@ -130,7 +130,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await expectOpen(client);
     });
 
-    it('who accepts an invitation as an administrator does too, and who accepts one as anything else does not', async () => {
+    it('limit a member who accepts an invitation as an administrator, and no other', async () => {
       const owner = await register();
       await enrolIn(owner);
       const join = async (roleCode: string): Promise<Client> => {
@@ -155,7 +155,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       return { member, client: (await signIn(server.client, { ...made, member })).client };
     };
 
-    it('a member whose role gains administration is refused from the next request, and not signed out', async () => {
+    it('limit a member whose role gains administration from the next request, without a sign-out', async () => {
       const made = await makeTenant(server.services);
       const { member, client } = await viewerWithSession(made);
       expect((await client.get('/contracts')).status).to.equal(200);
@@ -172,7 +172,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await expectOpen(client);
     });
 
-    it('and so are all members of a role that gets admin (edit)', async () => {
+    it('limit all members of a role that gets admin (edit)', async () => {
       const made = await makeTenant(server.services);
       const { client } = await viewerWithSession(made);
       await server.services.tenants.roles.setPermissions(
@@ -187,7 +187,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await expectShut(client);
     });
 
-    it('a member who must enrol with an old session signs in again and enrols, and that ends the old session', async () => {
+    it('require a new sign-in and an enrolment of a member with an old session, which then ends', async () => {
       const made = await makeTenant(server.services);
       const { member, client } = await viewerWithSession(made);
       clock.advance(10 * 60_000 + 1);
@@ -213,7 +213,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect((await client.get('/auth/me')).status, 'another factor ends the other sessions').to.equal(401);
     });
 
-    it('the owner whom the command line has made enrols at the first sign-in, which opens everything', async () => {
+    it('let an owner created by the command line enrol at the first sign-in, which opens all endpoints', async () => {
       const { tenant, owner } = await makeTenant(server.services);
       const credentials = { tenantSlug: tenant.slug, email: owner.email, password: PASSWORD };
       const {
@@ -230,7 +230,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       );
     });
 
-    it('a session that a passkey has opened counts as two factors; the one that registered it does not', async () => {
+    it('are met by a session opened by a passkey, but not by the session that registered it', async () => {
       const given = account();
       const client = opened(await server.client.post('/auth/register', given));
       const authenticator = softwareAuthenticator({ origin: SERVER_URL });
@@ -254,7 +254,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await expectOpen(server.client.as(next.accessToken));
     });
 
-    it("with single sign-on the second factor is the provider's matter", async () => {
+    it('are left to the provider with single sign-on', async () => {
       const made = await makeTenant(server.services);
       provider.account = {
         sub: `sub-${randomBytes(6).toString('hex')}`,
@@ -274,7 +274,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await expectOpen(server.client.as(body.accessToken));
     });
 
-    it('a session without a recorded way of sign-in counts as the weakest', async () => {
+    it('treat a session without a recorded method of sign-in as the weakest', async () => {
       const made = await makeTenant(server.services);
       const { member, client } = await viewerWithSession(made);
       await server.foundation.platform.write({ tenantId: null }, (tx) =>
@@ -290,9 +290,9 @@ for (const kind of ['sqlite', 'postgres'] as const) {
   });
 }
 
-describe('a second factor that is owed, on several servers', () => {
+describe('a missing second factor, on several servers', () => {
   forEachDatabase((_kind, fresh) => {
-    it('is asked for within five seconds of the change of rights, and no longer once it is there', async () => {
+    it('is required within five seconds of the change of rights, and no longer once it exists', async () => {
       const { database, again } = await fresh();
       const one = await startIdentity(database, { mfaRequiredForAdmins: true });
       const second = await again();
@@ -328,7 +328,7 @@ describe('a second factor that is owed, on several servers', () => {
           (await here.post('/auth/mfa/enroll/confirm', { secret, code: codeOf({ secret, at: one.clock.now() }) }))
             .status,
         ).to.equal(200);
-        // Who has made up for it does not wait until the other server's memory ends.
+        // A member who has enrolled does not have to wait until the other server's cache expires.
         for (const client of [here, there]) expect((await client.get('/tenant-admin/members')).status).to.equal(200);
       } finally {
         for (const app of apps) await app.stop();

@@ -8,17 +8,17 @@ import { needsPostgres } from '../support/postgres.js';
 interface Invitation {
   readonly id: string;
   readonly invitedBy: string;
-  /** Without a mail server it is handed over by hand. */
+  /** Without a mail server the link is passed on manually. */
   readonly inviteLink: string | null;
 }
 
 for (const kind of ['sqlite', 'postgres'] as const) {
-  describe(`who invited, on ${kind}`, () => {
+  describe(`the inviter of a member, on ${kind}`, () => {
     if (kind === 'postgres') needsPostgres();
     let server: TestServer;
     let org: MadeTenant;
     let owner: Client;
-    /** An administrator who invites somebody to the role `finance`. */
+    /** An administrator who invites a member to the role `finance`. */
     let inviter: { readonly id: string; readonly client: Client };
     let invitation: Invitation;
     let token: string;
@@ -62,7 +62,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         tx.all("SELECT changes FROM audit_log WHERE tenant_id = ? AND action = 'invitation_resent'", [org.tenant.id]),
       );
 
-    it('is asked for when the invitation is accepted: while they are disabled or may not invite any more it is refused, and not used up', async () => {
+    it('is checked on acceptance: while they are disabled or may not invite, it is refused without being used up', async () => {
       await setInviter({ status: 'disabled' });
       await expectRefused('disabled');
       await setInviter({ status: 'active' });
@@ -75,7 +75,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect((await accept()).status).to.equal(201);
     });
 
-    it('and may not invite any more gives no one a role that has become one of administrators since', async () => {
+    it('who may not invite any more cannot give a role that has since become an administrator role', async () => {
       await setInviter({ roleCode: 'viewer' });
       await setRole('finance', { admin: 'edit' });
       await expectRefused('the role has grown, the inviter has not');
@@ -83,12 +83,12 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect((await accept()).body.user.roleCode, 'by the rights that the inviter has now').to.equal('finance');
     });
 
-    it('and was offboarded leaves no invitation behind that anybody could accept', async () => {
+    it('who was offboarded leaves no invitation that can be accepted', async () => {
       await done(owner.post(`/tenant-admin/members/${inviter.id}/offboard`, { successorUserId: org.owner.id }));
       await expectRefused('offboarded');
     });
 
-    it('is, from then on, who sends it again, and vouches for it', async () => {
+    it('is replaced by the member who sends the invitation again', async () => {
       await setInviter({ status: 'disabled' });
       const again = await done(owner.post<Invitation>(`/tenant-admin/invitations/${invitation.id}/resend`));
       expect(again.invitedBy).to.equal(org.owner.id);
@@ -103,7 +103,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       ]);
     });
 
-    it('stays with an inviter who is still valid, when a member who may not resend it tries to', async () => {
+    it('does not change if a member without the right tries to resend the invitation', async () => {
       await done(owner.post<Invitation>(`/tenant-admin/invitations/${invitation.id}/resend`));
       await setInviter({ roleCode: 'viewer' });
       expect((await inviter.client.post(`/tenant-admin/invitations/${invitation.id}/resend`)).status).to.equal(403);

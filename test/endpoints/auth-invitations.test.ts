@@ -69,7 +69,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         ]),
       );
 
-    it('bring a member in, with the address, the role and the scope of the invitation, signed in', async () => {
+    it('create a member with the address, the role and the scope of the invitation, signed in', async () => {
       const { invitation, token } = await invited({ subjectScope: [org.subjectId, org.subjectId] });
       expect(invitation).to.include({ email: address(), status: 'open', deliveryStatus: 'queued', inviteLink: null });
       expect(smtp.last(address()).parsed.text).to.contain('http://localhost:8080/accept-invitation#token=');
@@ -96,13 +96,13 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       ).not.to.contain(token);
     });
 
-    it('take a name of one character', async () => {
+    it('accept a name of one character', async () => {
       const { token } = await invited({});
       const answer = await accept(token, { name: '李' });
       expect([answer.status, answer.body.user.name]).to.deep.equal([201, '李']);
     });
 
-    it('are listed with what became of their mail, newest first, until they are withdrawn', async () => {
+    it('are listed with the status of their mail, newest first, until they are withdrawn', async () => {
       const { invitation } = await invited();
       await invite({ email: `bob@${org.tenant.slug}.test` });
       const listed = await admin.get<Invitation[]>('/tenant-admin/invitations');
@@ -116,7 +116,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       );
     });
 
-    it("are refused for a member, a second time, to the owner's role, and to roles and subjects that there are not", async () => {
+    it("are refused for a member, a second time, for the owner's role, and for unknown roles and subject companies", async () => {
       expect(codeOf(await invite({ email: org.owner.email.toUpperCase() }))).to.deep.equal([409, 'MEMBER_EXISTS']);
       expect(codeOf(await invite({ roleCode: 'owner' }))).to.deep.equal([422, 'OWNER_TRANSFER_REQUIRED']);
       expect(codeOf(await invite({ roleCode: 'emperor' }))).to.deep.equal([422, 'REFERENCE_INVALID']);
@@ -134,7 +134,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(codeOf(await accept(token, { name: 'Eve' }))).to.deep.equal([422, 'TOKEN_INVALID']);
     });
 
-    it('an invitation token is good for seven days and no longer', async () => {
+    it('an invitation token is valid for seven days', async () => {
       const { invitation, token } = await invited();
       clock.advance(7 * DAY_MS);
       expect(invitation.expiresAt).to.equal(new Date(clock.now()).toISOString());
@@ -144,7 +144,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect((await invite({ roleCode: 'viewer' })).status, "an expired one is in nobody's way").to.equal(201);
     });
 
-    it('an invitation token of another tenant is refused, and stays good in its own', async () => {
+    it('an invitation token of another tenant is refused, and remains valid in its own', async () => {
       const { token } = await invited();
       const other = await makeTenant(server.services);
       expect(codeOf(await accept(token, { tenantSlug: other.tenant.slug }))).to.deep.equal([422, 'TOKEN_INVALID']);
@@ -165,7 +165,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect((await admin.post(`/tenant-admin/invitations/${invitation.id}/resend`)).status).to.equal(404);
     });
 
-    it('a withdrawn invitation is worth nothing', async () => {
+    it('a withdrawn invitation is invalid', async () => {
       const { invitation, token } = await invited();
       await admin.delete(`/tenant-admin/invitations/${invitation.id}`);
       expect(codeOf(await accept(token))).to.deep.equal([422, 'TOKEN_INVALID']);
@@ -189,7 +189,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       ]);
     });
 
-    it('are 100 an hour for a tenant, those sent again among them; another tenant is not kept waiting', async () => {
+    it('are limited to 100 an hour per tenant, including those sent again, without affecting other tenants', async () => {
       const { invitation } = await invited();
       const count = (failures: number) =>
         server.foundation.platform.write({ tenantId: null }, (tx) =>
@@ -237,7 +237,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect((await accept(token)).status).to.equal(201);
     });
 
-    it('who became a member in the meantime is refused, and not created a second time', async () => {
+    it('are refused if the invited person became a member in the meantime, and create no second member', async () => {
       const { invitation, token } = await invited();
       await makeMember(server.services, org, { email: address() });
       expect(codeOf(await accept(token))).to.deep.equal([409, 'MEMBER_EXISTS']);
@@ -274,7 +274,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(smtp.last(address()).raw).not.to.contain('evil.test');
     });
 
-    it('no token is in the database, neither while the mail waits nor when it is sent', async () => {
+    it('no token is stored in the database, neither while the mail waits nor after it is sent', async () => {
       const dump = () =>
         server.foundation.platform.read({ tenantId: null }, async (tx) => {
           const rows: unknown[] = [];
@@ -298,7 +298,7 @@ describe('invitations without a mail server', () => {
   });
   after(() => server.stop());
 
-  it('say that nothing was sent, and give the link once to be handed over', async () => {
+  it('report that nothing was sent, and return the link once for passing it on', async () => {
     const org = await makeTenant(server.services);
     const { client: admin } = await signIn(server.client, { tenant: org.tenant, member: org.owner });
     const { body } = await admin.post<Invitation>('/tenant-admin/invitations', {

@@ -35,7 +35,7 @@ describe('failed sign-ins', () => {
     const login = (email: string, password: string, tenantSlug = made.tenant.slug) =>
       app.client.post<FrameworkError>('/auth/login', { tenantSlug, email, password });
 
-    it('look alike and cost one hash each, whatever the reason', async () => {
+    it('get the same answer and compute one hash each, whatever the reason', async () => {
       const member = await makeMember(identity, made);
       const disabled = await makeMember(identity, made);
       await identity.tenants.members.setStatus(
@@ -80,7 +80,7 @@ describe('failed sign-ins', () => {
       });
     }
 
-    it('are audited when they begin, and the one that brings the lock says how long it holds', async () => {
+    it('are audited at the first failure and at the lock, with its duration', async () => {
       const member = await makeMember(identity, made);
       for (let failure = 1; failure <= 12; failure++) await login(member.email, 'wrong-password');
       const rows = await identity.database.read({ tenantId: null }, (tx) =>
@@ -91,10 +91,10 @@ describe('failed sign-ins', () => {
       const locks = rows.map(
         (row) => (JSON.parse(String(row['changes'])) as { lockedForSeconds?: number }).lockedForSeconds,
       );
-      expect(locks).to.deep.equal([undefined, 30]); // how many there were is told when the hour is over
+      expect(locks).to.deep.equal([undefined, 30]); // the count is recorded at the end of the hour
     });
 
-    it('double the lock with each further failure, to fifteen minutes', async () => {
+    it('double the lock with each further failure, up to fifteen minutes', async () => {
       const { email } = await makeMember(identity, made);
       for (let failure = 1; failure <= 10; failure++) await login(email, 'wrong-password');
       const waits: number[] = [];
@@ -109,7 +109,7 @@ describe('failed sign-ins', () => {
       expect((await login(email, PASSWORD)).status).to.equal(200);
     });
 
-    it('are forgotten with a sign-in, and twelve hours after the last', async () => {
+    it('are reset by a sign-in, and twelve hours after the last', async () => {
       const { email } = await makeMember(identity, made);
       const fail = async (times: number) => {
         for (let failure = 1; failure <= times; failure++)
@@ -123,14 +123,14 @@ describe('failed sign-ins', () => {
       expect((await login(email, PASSWORD)).status).to.equal(200);
     });
 
-    it('are the answer to ten of fifty concurrent guesses', async () => {
+    it('are evaluated for ten of fifty concurrent guesses', async () => {
       const { email } = await makeMember(identity, made);
       const answers = await Promise.all(Array.from({ length: 50 }, () => login(email, 'wrong-password')));
       expect(answers.filter(({ status }) => status === 401)).to.have.length(10);
       expect(answers.filter(({ status }) => status === 429)).to.have.length(40);
     });
 
-    it('do not stand in the way of many right ones at once', async () => {
+    it('do not prevent many correct ones at once', async () => {
       const { email } = await makeMember(identity, made);
       const answers = await Promise.all(Array.from({ length: 20 }, () => login(email, PASSWORD)));
       expect(answers.map(({ status }) => status)).to.deep.equal(Array.from({ length: 20 }, () => 200));
@@ -151,7 +151,7 @@ describe('failed sign-ins', () => {
       }
     });
 
-    it('lock an address for the rest of its quarter of an hour, for every account and for codes', async () => {
+    it('lock an address until the end of its quarter of an hour, for every account and for codes', async () => {
       const strict = await startIdentity((await fresh()).database, {
         loginFailuresPerAccount: 0,
         loginFailuresPerIp: 5,
@@ -187,7 +187,7 @@ describe('failed sign-ins', () => {
       }
     });
 
-    it('lock nothing where the limits are off', async () => {
+    it('lock nothing if the limits are disabled', async () => {
       const open = await startIdentity(identity.database, {
         ...identity.options,
         loginFailuresPerAccount: 0,

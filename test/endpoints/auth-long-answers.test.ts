@@ -23,12 +23,12 @@ interface Member {
   readonly memberId: string;
 }
 
-describe('a file that is sent piece by piece', () => {
+describe('a file that is sent in chunks', () => {
   forEachDatabase((_kind, fresh) => {
     let identity: TestIdentity;
     let app: LittleApp;
     let org: MadeTenant;
-    /** What happens between the first piece and the second. */
+    /** Runs between the first chunk and the second. */
     let meanwhile: () => Promise<unknown>;
     const drip = endpoint('GET /drip', {
       summary: 'Drip',
@@ -50,7 +50,7 @@ describe('a file that is sent piece by piece', () => {
     });
     after(() => app.stop());
 
-    /** What came, and whether it is said to be all. */
+    /** The received bytes, and whether the response was complete. */
     const read = (token: string): Promise<{ text: string; whole: boolean }> =>
       new Promise((resolve, reject) => {
         get(`${app.client.base}/drip`, { headers: { Authorization: `Bearer ${token}` }, agent: false }, (answer) => {
@@ -86,14 +86,14 @@ describe('a file that is sent piece by piece', () => {
         change: (member: Member) => identity.tenants.members.setScope({ ...member, subjectScope: [] }, OPERATOR),
       },
     ]) {
-      it(`breaks off when its reader ${what}`, async () => {
+      it(`is cut off when its reader ${what}`, async () => {
         const { member, token } = await entered();
         meanwhile = () => change(member);
         expect(await read(token)).to.deep.equal({ text: 'first\r\n', whole: false });
       });
     }
 
-    it('goes on when nothing has changed, though the token has run out', async () => {
+    it('continues if nothing has changed, even after the token has expired', async () => {
       const { token } = await entered();
       meanwhile = () => Promise.resolve(identity.clock.advance(16 * MINUTE_MS));
       expect(await read(token)).to.deep.equal({ text: 'first\r\nsecond\r\n', whole: true });

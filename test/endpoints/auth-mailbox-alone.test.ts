@@ -23,9 +23,9 @@ import { startMailServer, tokenIn, type MailServer } from '../support/smtp.js';
 const DAY_MS = 24 * 3_600_000;
 const NEW_PASSWORD = 'Another-Horse-43';
 
-/** What somebody can do who reads the mailbox of an account with an authenticator, and has nothing else of it. */
+/** The requests of an attacker who reads the mailbox of an account with an authenticator, and has no other access. */
 for (const kind of ['sqlite', 'postgres'] as const) {
-  describe(`one mailbox alone is not both factors, on ${kind}`, () => {
+  describe(`access to the mailbox does not count as both factors, on ${kind}`, () => {
     if (kind === 'postgres') needsPostgres();
     let server: TestServer;
     let smtp: MailServer;
@@ -86,7 +86,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(await mailedCodes(email)).to.have.length(sent);
     };
 
-    it('for a day after a reset: no code is offered, sent or taken, and the authenticator opens as ever', async () => {
+    it('for a day after a reset: codes are neither offered, sent nor accepted, while the authenticator works', async () => {
       const {
         account: { member },
         secret,
@@ -103,7 +103,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect((await logIn(member.email, { emailCode })).status).to.equal(200);
     });
 
-    it('not by a code that was sent before the reset either', async () => {
+    it('with a code that was sent before the reset', async () => {
       const {
         account: { member },
       } = await victim();
@@ -115,7 +115,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect([answer.status, answer.body.error.code]).to.deep.equal([401, 'MFA_CODE_INVALID']);
     });
 
-    it('nor after a second reset, which counts the day anew', async () => {
+    it('after a second reset, which starts the day again', async () => {
       const {
         account: { member },
       } = await victim();
@@ -126,7 +126,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await stopped(member.email);
     });
 
-    it('for a day after the address was changed, by whichever member', async () => {
+    it('for a day after any member changed the address', async () => {
       const {
         account: { member },
       } = await victim();
@@ -146,7 +146,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(asked.body).to.include({ mfaRequired: true, emailFallbackAvailable: false });
     });
 
-    it('nor for a day after an operator has set the password', async () => {
+    it('for a day after an operator has set the password', async () => {
       const {
         account: { member },
       } = await victim();
@@ -231,7 +231,7 @@ describe('MFA_EMAIL_FALLBACK', () => {
   };
 
   for (const [fallback, roleCode, available] of CASES) {
-    it(`${fallback} ${available ? 'lets' : 'does not let'} the role ${roleCode} have a code, and the endpoint answers alike`, async () => {
+    it(`${fallback} ${available ? 'allows' : 'does not allow'} the role ${roleCode} a code, and the answer is the same`, async () => {
       const { codes, logIn, ask } = await start(fallback, roleCode);
       expect((await logIn()).body.emailFallbackAvailable).to.equal(available);
       expect((await ask()).text).to.equal('{"ok":true,"deliveryStatus":"queued"}');
@@ -241,7 +241,7 @@ describe('MFA_EMAIL_FALLBACK', () => {
     });
   }
 
-  it('members takes no code of somebody who has become an administrator since it was sent', async () => {
+  it('`members` refuses the code of a member who has become an administrator since it was sent', async () => {
     const { server, account, codes, logIn, ask } = await start('members', 'viewer');
     await ask();
     const [emailCode] = await codes();

@@ -56,7 +56,7 @@ describe('codes by mail', () => {
     };
     const other = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
-    it('sign in beside the password, once', async () => {
+    it('are accepted once, together with the password', async () => {
       const who = await enrolled();
       expect((await logIn(app.client, who)).body.emailFallbackAvailable).to.equal(true);
       const emailCode = await sent(who);
@@ -68,19 +68,19 @@ describe('codes by mail', () => {
       expect(await auditedOf(identity, who)).to.include('login_code_queued');
     });
 
-    it("are nothing without the password, nor as an authenticator's code", async () => {
+    it("are refused without the password, and as an authenticator's code", async () => {
       const who = await enrolled();
       const code = await sent(who);
       expect((await logIn(app.client, who, { password: 'wrong-password', emailCode: code })).body).to.include({
         message: 'Invalid credentials',
       });
       expect((await logIn(app.client, who, { mfaCode: code })).status).to.equal(401);
-      // With both, the authenticator's is looked at alone: one attempt is one guess.
+      // If both are sent, only the authenticator's code is verified: one attempt is one guess.
       expect((await logIn(app.client, who, { mfaCode: other(code), emailCode: code })).status).to.equal(401);
       expect((await logIn(app.client, who, { emailCode: code })).status).to.equal(200);
     });
 
-    it('are good for ten minutes', async () => {
+    it('are valid for ten minutes', async () => {
       for (const [ms, status] of [
         [10 * MINUTE_MS - 1, 200],
         [10 * MINUTE_MS, 401],
@@ -92,7 +92,7 @@ describe('codes by mail', () => {
       }
     });
 
-    it('are good for five tries, also when they are guessed in parallel', async () => {
+    it('are valid for five attempts, also in parallel', async () => {
       const who = await enrolled();
       const code = await sent(who);
       for (let guess = 1; guess <= 5; guess++)
@@ -109,19 +109,19 @@ describe('codes by mail', () => {
       expect((await logIn(app.client, second, { emailCode: secondCode })).status).to.equal(401);
     });
 
-    it('of eight logins at once with the right code, let one in', async () => {
+    it('let one in of eight concurrent logins with the right code', async () => {
       const who = await enrolled();
       const emailCode = await sent(who);
       const answers = await Promise.all(Array.from({ length: 8 }, () => logIn(app.client, who, { emailCode })));
       expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
     });
 
-    it('take the place of the one before', async () => {
+    it('are replaced by the next one', async () => {
       const who = await enrolled();
       const first = await sent(who);
       identity.clock.advance(MINUTE_MS);
       let second = await sent(who);
-      // One time in a million both are equal, and the test could not distinguish them.
+      // With a probability of one in a million both codes are equal, and the test could not distinguish them.
       if (second === first) {
         identity.clock.advance(MINUTE_MS);
         second = await sent(who);
@@ -130,7 +130,7 @@ describe('codes by mail', () => {
       expect((await logIn(app.client, who, { emailCode: second })).status).to.equal(200);
     });
 
-    it('are sent at most once a minute, also to eight requests at once, and five times an hour; the answer is the same', async () => {
+    it('are sent at most once a minute, also in eight concurrent requests, and five times an hour, with the same answer', async () => {
       const who = await enrolled();
       const count = async () => {
         const [row] = await identity.database.read({ tenantId: null }, (tx) =>
@@ -155,7 +155,7 @@ describe('codes by mail', () => {
       expect((await logIn(app.client, who, { emailCode })).status).to.equal(200);
     });
 
-    it('are asked for alike, and for one hash each, by whom they are sent to and by whom they are not', async () => {
+    it('are requested with the same answer and one hash, whether or not they are sent', async () => {
       const who = await enrolled();
       const disabled = await enrolled();
       await identity.tenants.members.setStatus(
@@ -188,7 +188,7 @@ describe('codes by mail', () => {
       expect(await auditedOf(identity, notEnrolled)).to.include('login_code_not_sent');
     });
 
-    it("are no way round the account's limit, nor a way to guess passwords", async () => {
+    it("do not bypass the account's limit, nor allow guessing passwords", async () => {
       const who = await enrolled();
       for (let guess = 1; guess <= 10; guess++)
         expect((await ask(who, { password: 'wrong-password' })).status).to.equal(200);
@@ -196,14 +196,14 @@ describe('codes by mail', () => {
       expect((await logIn(app.client, who)).status).to.equal(429);
     });
 
-    it('do not let anybody in who must enrol an authenticator first', async () => {
+    it('do not sign in a member who must enrol an authenticator first', async () => {
       const who = await account('admin');
       expect((await ask(who)).body).to.deep.equal(QUEUED);
       expect(await mailedCodes(identity, who)).to.deep.equal([]);
       expect((await logIn(app.client, who, { emailCode: '000000' })).body.enrollmentRequired).to.equal(true);
     });
 
-    it('go with the authenticator that they stood in for', async () => {
+    it('are deleted with the authenticator that they replace', async () => {
       const who = await account();
       const { client, recoveryCodes } = await enrol(app.client, who, { at: identity.clock.now() });
       const emailCode = await sent(who);
@@ -213,7 +213,7 @@ describe('codes by mail', () => {
       expect((await logIn(app.client, who, { emailCode })).status).to.equal(401);
     });
 
-    it('are kept sealed', async () => {
+    it('are stored encrypted', async () => {
       const who = await enrolled();
       const code = await sent(who);
       const [row] = await identity.database.read({ tenantId: null }, (tx) =>
@@ -222,7 +222,7 @@ describe('codes by mail', () => {
       expect(row?.['code_sealed']).to.match(/^v1\./).and.not.contain(code);
     });
 
-    it('say so where there is no mail', async () => {
+    it('are reported as unavailable without a mail server', async () => {
       const { mail: _, ...options } = identity.options;
       const silent = await serveIdentity(await startIdentity(identity.database, options));
       try {

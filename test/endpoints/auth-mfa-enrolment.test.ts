@@ -15,7 +15,7 @@ import { auditedOf, enrol, logIn, type Account } from '../support/second-factor.
 
 type Status = Readonly<Record<'enrolled' | 'required', boolean>> & { readonly recoveryCodesLeft: number };
 
-describe("an authenticator of one's own", () => {
+describe('the enrolment of an authenticator', () => {
   forEachDatabase((_kind, fresh) => {
     let identity: TestIdentity;
     let app: LittleApp;
@@ -44,7 +44,7 @@ describe("an authenticator of one's own", () => {
       client.post<DomainError & Status & { recoveryCodes: string[] }>('/auth/mfa/enroll/confirm', { secret, code });
     const status = async (client: Client) => (await client.get<Status>('/auth/mfa/status')).body;
 
-    it('is enrolled with a code made from the secret, and answers recovery codes once', async () => {
+    it('needs a code generated from the secret, and returns recovery codes once', async () => {
       const { who, client } = await signedIn();
       expect(await status(client)).to.deep.equal({ enrolled: false, required: false, recoveryCodesLeft: 0 });
       const offer = await client.post<{ secret: string; otpauthUrl: string }>('/auth/mfa/enroll/start');
@@ -60,7 +60,7 @@ describe("an authenticator of one's own", () => {
       expect(await auditedOf(identity, who)).to.include('mfa_enrolled');
     });
 
-    it("is not enrolled with a secret that the attacker chose, that is another's, or that is ten minutes old", async () => {
+    it('refuses a secret chosen by the attacker, issued to another member, or ten minutes old', async () => {
       const { client } = await signedIn();
       const { client: stranger } = await signedIn();
       const own = await start(client);
@@ -73,7 +73,7 @@ describe("an authenticator of one's own", () => {
       expect(await status(client)).to.include({ enrolled: false });
     });
 
-    it('is not enrolled with a wrong code, which counts against the account', async () => {
+    it('refuses a wrong code, which counts against the account', async () => {
       const { who, client } = await signedIn();
       const secret = await start(client);
       const wrong = wrongCode({ secret, at: now() });
@@ -87,7 +87,7 @@ describe("an authenticator of one's own", () => {
         expect((await confirm(client, secret, code)).status, code).to.equal(400);
     });
 
-    it('is not enrolled a second time while there is one, and of enrolments at once there is one', async () => {
+    it('is refused if there is an authenticator, and of concurrent enrolments one succeeds', async () => {
       const { client } = await signedIn();
       const secrets = [await start(client), await start(client)];
       const answers = await Promise.all([...secrets, ...secrets].map((secret) => confirm(client, secret)));
@@ -103,7 +103,7 @@ describe("an authenticator of one's own", () => {
       expect((await status(client)).recoveryCodesLeft).to.equal(10);
     });
 
-    it('is disabled with a code of its own, or a recovery code, and with nothing else', async () => {
+    it('is reverted only with a code of the authenticator, or a recovery code', async () => {
       for (const by of ['totp', 'recovery'] as const) {
         const who = await account();
         const { client, secret, recoveryCodes } = await enrol(app.client, who, { at: now() });
@@ -137,7 +137,7 @@ describe("an authenticator of one's own", () => {
       expect((await client.post('/auth/mfa/disable', { code: codeOf({ secret, at: now() }) })).status).to.equal(429);
     });
 
-    it('is not disabled where the policy asks for it', async () => {
+    it('cannot be reverted if the policy requires a second factor', async () => {
       const who = await account('admin');
       const secret = (await logIn(app.client, who)).body.secret ?? '';
       const entered = await logIn(app.client, who, { mfaSetupSecret: secret, mfaCode: codeOf({ secret, at: now() }) });
@@ -149,7 +149,7 @@ describe("an authenticator of one's own", () => {
       expect(await status(client)).to.include({ enrolled: true });
     });
 
-    it('does not move: its sealed secret, copied to the row of another account, opens nothing', async () => {
+    it('is bound to the account: its encrypted secret, copied to the row of another account, is invalid', async () => {
       const [one, other] = [await account(), await account()];
       await enrol(app.client, one, { at: now() });
       const { secret } = await enrol(app.client, other, { at: now() });

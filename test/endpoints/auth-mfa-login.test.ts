@@ -40,7 +40,7 @@ describe('signing in with a second factor', () => {
       const made = await makeTenant(identity);
       return { tenant: made.tenant, member: await makeMember(identity, made, { roleCode }) };
     };
-    /** Enrolled, and a step later: the next code is unused. */
+    /** Enrolled one time step ago, so the current code is unused. */
     const enrolled = async () => {
       const who = await account();
       const factor = await enrol(app.client, who, { at: now() });
@@ -49,7 +49,7 @@ describe('signing in with a second factor', () => {
     };
 
     describe('an authenticator', () => {
-      it('is asked for after the right password, and only then', async () => {
+      it('is required after the right password, and only then', async () => {
         const { who } = await enrolled();
         const asked = await logIn(app.client, who);
         expect(asked.status).to.equal(200);
@@ -64,7 +64,7 @@ describe('signing in with a second factor', () => {
         expect(await auditedOf(identity, who)).to.include.members(['login_mfa_required', 'login_failed']);
       });
 
-      it('lets in with its code, and with one a step early or late', async () => {
+      it('accepts the current code, and those one step early or late', async () => {
         for (const steps of [-1, 0, 1]) {
           const { who, code } = await enrolled();
           const answer = await logIn(app.client, who, { mfaCode: code(steps) });
@@ -90,14 +90,14 @@ describe('signing in with a second factor', () => {
         }
       });
 
-      it('replayed: a code serves once', async () => {
+      it('replayed: a code is valid once', async () => {
         const { who, code } = await enrolled();
         const mfaCode = code();
         expect((await logIn(app.client, who, { mfaCode })).status).to.equal(200);
         expect((await logIn(app.client, who, { mfaCode })).status).to.equal(401);
       });
 
-      it('replayed: not even an older code serves after a newer one', async () => {
+      it('replayed: an older code is refused after a newer one', async () => {
         const { who, code } = await enrolled();
         expect((await logIn(app.client, who, { mfaCode: code() })).status).to.equal(200);
         expect((await logIn(app.client, who, { mfaCode: code(-1) })).status).to.equal(401);
@@ -110,7 +110,7 @@ describe('signing in with a second factor', () => {
         expect((await logIn(app.client, who, { mfaCode: codeOf({ secret, at: now() }) })).status).to.equal(401);
       });
 
-      it('of eight logins at once with one code, lets one in', async () => {
+      it('signs in one of eight concurrent logins with one code', async () => {
         const { who, code } = await enrolled();
         const mfaCode = code();
         const answers = await Promise.all(Array.from({ length: 8 }, () => logIn(app.client, who, { mfaCode })));
@@ -118,7 +118,7 @@ describe('signing in with a second factor', () => {
         expect(answers.filter(({ status }) => status === 401)).to.have.length(7);
       });
 
-      it('takes nothing that is no code, without falling over', async () => {
+      it('refuses malformed codes without an internal error', async () => {
         const { who } = await enrolled();
         for (const mfaCode of ['12345', '1234567', 'abcdef', '１２３４５６', '0x1234', '-12345', '12 345', '💶💶💶'])
           expect((await logIn(app.client, who, { mfaCode })).status, mfaCode).to.equal(401);
@@ -137,7 +137,7 @@ describe('signing in with a second factor', () => {
         expect((await logIn(app.client, who, { mfaCode: code() })).status).to.equal(200);
       });
 
-      it('guessed for ever: the right password alone does not clear the count', async () => {
+      it('guessed repeatedly: the right password alone does not reset the count', async () => {
         const { who, secret } = await enrolled();
         const statuses: number[] = [];
         for (let guess = 1; guess <= 11; guess++) {
@@ -155,7 +155,7 @@ describe('signing in with a second factor', () => {
         expect(right.status).to.equal(429);
       });
 
-      it('costs one hash, whatever is shown', async () => {
+      it('computes one hash for every combination of factors', async () => {
         const { who, secret, code } = await enrolled();
         for (const shown of [
           {},
@@ -171,7 +171,7 @@ describe('signing in with a second factor', () => {
         }
       });
 
-      it('is not got round with an email code where there is no mail', async () => {
+      it('cannot be bypassed with an email code if there is no mail server', async () => {
         const { who } = await enrolled();
         expect((await logIn(app.client, who, { emailCode: '123456' })).status).to.equal(401);
       });
@@ -204,7 +204,7 @@ describe('signing in with a second factor', () => {
     });
 
     describe('a recovery code', () => {
-      it('stands in for a code, once, however it is typed', async () => {
+      it('replaces a code, once, in any spelling', async () => {
         const { who, recoveryCodes } = await enrolled();
         const [first = '', second = ''] = recoveryCodes;
         expect(recoveryCodes).to.have.length(10);
@@ -221,7 +221,7 @@ describe('signing in with a second factor', () => {
         ).to.equal(8);
       });
 
-      it('of eight logins at once, lets one in', async () => {
+      it('signs in one of eight concurrent logins', async () => {
         const {
           who,
           recoveryCodes: [mfaCode],
@@ -233,15 +233,15 @@ describe('signing in with a second factor', () => {
         ]);
       });
 
-      it('of another member is worth nothing', async () => {
+      it('of another member is refused', async () => {
         const [mine, theirs] = [await enrolled(), await enrolled()];
         expect((await logIn(app.client, mine.who, { mfaCode: theirs.recoveryCodes[0] })).status).to.equal(401);
         expect((await logIn(app.client, theirs.who, { mfaCode: theirs.recoveryCodes[0] })).status).to.equal(200);
       });
     });
 
-    describe('a first login where policy asks for a second factor', () => {
-      it('offers a secret, and enrols it with the login that sends it back', async () => {
+    describe('a first login if the policy requires a second factor', () => {
+      it('returns a secret, and enrols it with the login that sends it back', async () => {
         const who = await account('admin');
         const offered = await logIn(app.client, who);
         expect(offered.status).to.equal(200);
@@ -273,13 +273,13 @@ describe('signing in with a second factor', () => {
         expect(await auditedOf(identity, who)).to.include('mfa_enrolled');
       });
 
-      it('asks only roles with admin (edit)', async () => {
+      it('requires it only for roles with admin (edit)', async () => {
         expect((await logIn(app.client, await account('manager'))).body.accessToken).to.be.a('string');
         const made = await makeTenant(identity);
         expect((await logIn(app.client, { ...made, member: made.owner })).body.enrollmentRequired).to.equal(true);
       });
 
-      it('asks from the next login on who is made an admin', async () => {
+      it('requires it of a new administrator from the next login', async () => {
         const who = await account('viewer');
         expect((await logIn(app.client, who)).body.accessToken).to.be.a('string');
         await identity.database.write({ tenantId: null }, (tx) =>
@@ -288,7 +288,7 @@ describe('signing in with a second factor', () => {
         expect((await logIn(app.client, who)).body.enrollmentRequired).to.equal(true);
       });
 
-      it('takes no secret that the attacker chose', async () => {
+      it('refuses a secret chosen by the attacker', async () => {
         const who = await account('admin');
         await logIn(app.client, who);
         const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
@@ -298,7 +298,7 @@ describe('signing in with a second factor', () => {
         expect((await logIn(app.client, who)).body.enrollmentRequired).to.equal(true);
       });
 
-      it('takes no secret that was offered to somebody else', async () => {
+      it('refuses a secret issued to another member', async () => {
         const [who, other] = [await account('admin'), await account('admin')];
         const secret = (await logIn(app.client, other)).body.secret ?? '';
         expect(
@@ -306,7 +306,7 @@ describe('signing in with a second factor', () => {
         ).to.equal(401);
       });
 
-      it('takes the secret for ten minutes', async () => {
+      it('accepts the secret for ten minutes', async () => {
         for (const [minutes, status] of [
           [9.9, 200],
           [10, 401],
@@ -321,7 +321,7 @@ describe('signing in with a second factor', () => {
         }
       });
 
-      it('counts wrong codes, and lets the secret be tried again', async () => {
+      it('counts wrong codes, and allows further attempts with the secret', async () => {
         const who = await account('admin');
         const secret = (await logIn(app.client, who)).body.secret ?? '';
         for (let guess = 1; guess <= 3; guess++)
@@ -335,7 +335,7 @@ describe('signing in with a second factor', () => {
         ).to.equal(200);
       });
 
-      it('of enrolments at once, with one secret or with several, enrols one', async () => {
+      it('enrols one of several concurrent requests, with one secret or with several', async () => {
         const who = await account('admin');
         const secrets: string[] = [];
         for (let offer = 1; offer <= 3; offer++) secrets.push((await logIn(app.client, who)).body.secret ?? '');
@@ -348,7 +348,7 @@ describe('signing in with a second factor', () => {
         expect(answers.filter(({ status }) => status === 401)).to.have.length(5);
       });
 
-      it('keeps no secret in clear', async () => {
+      it('stores no secret in plain text', async () => {
         const who = await account('admin');
         const secret = (await logIn(app.client, who)).body.secret ?? '';
         const entered = await logIn(app.client, who, {
@@ -366,7 +366,7 @@ describe('signing in with a second factor', () => {
       });
 
       if (kind === 'sqlite') {
-        it('registers an organisation with a session, and asks at its first login', async () => {
+        it('is required at the first login after the registration of an organisation, which itself opens a session', async () => {
           const slug = uniqueSlug();
           const answer = await app.client.post('/auth/register', {
             tenantName: 'Acme',
@@ -384,7 +384,7 @@ describe('signing in with a second factor', () => {
           expect(login.body.enrollmentRequired).to.equal(true);
         });
 
-        it('does not ask a member who need not have one, whatever is sent along', async () => {
+        it('ignores a submitted secret if no second factor is required', async () => {
           const who = await account('viewer');
           await signIn(app.client, who);
           expect(

@@ -11,13 +11,12 @@ interface Parked {
   readonly token: string;
   readonly line: string;
   readonly body: string;
-  /** In pieces, of which the client sends the last when it likes: without a length. */
+  /** Sent in chunks without a length; the client delays the last one. */
   readonly chunked?: boolean;
 }
 
 /**
- * Sends the head, waits until the service asks for the body, lets `meanwhile` happen, and then sends the body. Answers
- * the status.
+ * Sends the head, waits until the service requests the body, runs `meanwhile`, then sends the body. Returns the status.
  */
 function park(
   origin: string,
@@ -88,7 +87,7 @@ describe('a request whose body arrives after the session ended or the rights wer
       { what: 'signs out', status: 401, end: (_id, token) => server().client.as(token).post('/auth/logout') },
     ];
     for (const { what, status, end } of ENDS) {
-      it(`is refused when its sender ${what} meanwhile`, async () => {
+      it(`is refused if its sender ${what} meanwhile`, async () => {
         const channels = async () => (await owner.get<unknown[]>('/tenant-admin/notification-channels')).body.length;
         const [accomplice, before] = [await makeMember(server().services, org), await channels()];
         for (const request of [
@@ -115,7 +114,7 @@ describe('a request whose body arrives after the session ended or the rights wer
       });
     }
 
-    it('is carried out when nothing has changed', async () => {
+    it('succeeds if nothing has changed', async () => {
       const { result } = await signIn(server().client, { tenant: org.tenant, member: org.owner });
       const status = await park(
         server().client.origin,

@@ -16,7 +16,7 @@ import { softwareAuthenticator, type CreationOptions } from '../support/authenti
 import { forEachDatabase } from '../support/database.js';
 import type { LittleApp } from '../support/little-app.js';
 
-describe('a client that asks for passkeys of an unknown account', () => {
+describe('the passkey options of an unknown account', () => {
   forEachDatabase((_kind, fresh) => {
     const keys = generateKeyRingText();
     let database: Database;
@@ -61,7 +61,7 @@ describe('a client that asks for passkeys of an unknown account', () => {
       'of no tenant': await ask(known, { tenantSlug: 'no-such-tenant' }),
     });
 
-    it('sees the same shape for accounts with passkeys, without, and for none', async () => {
+    it('have the same shape as for accounts with and without passkeys', async () => {
       for (const [who, { flowId, options }] of Object.entries(await everybody())) {
         expect(Buffer.from(flowId, 'base64url'), who).to.have.length(32);
         const { challenge, allowCredentials, ...rest } = options;
@@ -77,7 +77,7 @@ describe('a client that asks for passkeys of an unknown account', () => {
       }
     });
 
-    it('sees the same ids each time, of any capitals, on each server and after a new key was put in front', async () => {
+    it('contain the same ids each time, in any case of the email, on each server, and after a new key was added', async () => {
       for (const email of ['nobody@example.test', org.owner.email, known]) {
         const ids = await idsFor(email);
         expect(await idsFor(` ${email.toUpperCase()}`)).to.deep.equal(ids);
@@ -94,7 +94,7 @@ describe('a client that asks for passkeys of an unknown account', () => {
       }
     });
 
-    it('sees other ids for another email, another tenant and another installation', async () => {
+    it('contain other ids for another email, another tenant and another installation', async () => {
       const ids = await idsFor('nobody@example.test');
       const stranger = await serveIdentity(
         await startIdentity(database, {
@@ -115,7 +115,7 @@ describe('a client that asks for passkeys of an unknown account', () => {
       }
     });
 
-    it('sees ids of several lengths and kinds, as authenticators make them', async () => {
+    it('contain ids of several lengths and kinds, as authenticators create them', async () => {
       const all = await Promise.all(
         Array.from({ length: 40 }, async (_, index) => (await ask(`n${index}@example.test`)).options.allowCredentials),
       );
@@ -124,7 +124,7 @@ describe('a client that asks for passkeys of an unknown account', () => {
       expect(new Set(all.map(({ length }) => length))).to.deep.equal(new Set([1, 2]));
     });
 
-    it('sees ids without transports of strangers too, as of a member whose browser named none', async () => {
+    it('contain ids without transports, too, as of a member whose browser reported none', async () => {
       const member = await makeMember(identity, org);
       const { client } = await signIn(app.client, { tenant: org.tenant, member });
       const { body } = await client.post<{ options: CreationOptions }>('/auth/passkeys/register/options');
@@ -143,7 +143,7 @@ describe('a client that asks for passkeys of an unknown account', () => {
     const idsWithoutTransports = async (email: string) =>
       (await ask(email)).options.allowCredentials.filter(({ transports }) => transports === undefined);
 
-    it('makes the same statements run, whoever it is, and so does an answer', async () => {
+    it('run the same statements for any account, and so does an answer', async () => {
       const of = async (work: () => Promise<unknown>): Promise<readonly string[]> => {
         statements = [];
         await work();
@@ -180,14 +180,14 @@ describe('a client that asks for passkeys of an unknown account', () => {
   });
 });
 
-/** A valid answer in every part, but signed with an unknown key. */
+/** An answer that is valid in every part, but signed with an unknown key. */
 function strangersAnswer(id: string, challenge: string) {
   const authenticator = softwareAuthenticator({ origin: PUBLIC_URL });
   authenticator.create({ challenge, rp: { id: 'book.example.test' }, user: { id: '' } }, { credentialId: id });
   return authenticator.get({ challenge, rpId: 'book.example.test' }, { userHandle: null });
 }
 
-/** The same database; every statement is heard. */
+/** The same database; every statement is recorded. */
 function listening(database: Database, hear: (sql: string) => void): Database {
   const heard = (tx: Transaction): Transaction => ({
     dialect: tx.dialect,

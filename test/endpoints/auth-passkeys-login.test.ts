@@ -72,7 +72,7 @@ describe('attacks on the sign-in with passkeys', () => {
       const { flowId, options } = await ask(who, to);
       return answer(flowId, who.authenticator.get(options, behaviour), to);
     };
-    /** One answer for everything. */
+    /** The same answer for every failure. */
     const refused = ({ status, body, headers }: Answer<FrameworkError>, what?: string) => {
       expect([status, body], what).to.deep.equal([
         401,
@@ -119,7 +119,7 @@ describe('attacks on the sign-in with passkeys', () => {
       },
     };
     for (const [name, behaviour] of Object.entries(wrong)) {
-      it(`an answer ${name} is refused, and uses the question up`, async () => {
+      it(`an answer ${name} is refused, and uses up the challenge`, async () => {
         const who = await account();
         const { flowId, options } = await ask(who);
         refused(await answer(flowId, who.authenticator.get(options, behaviour)));
@@ -180,7 +180,7 @@ describe('attacks on the sign-in with passkeys', () => {
       );
     });
 
-    it('a passkey of the same email in another tenant does not open this one', async () => {
+    it('a passkey of the same email in another tenant does not sign in here', async () => {
       const other = await makeTenant(identity);
       const email = `both-${org.tenant.slug}@example.test`;
       const [here, there] = [await account({ email }), await account({ of: other, email })];
@@ -189,7 +189,7 @@ describe('attacks on the sign-in with passkeys', () => {
       expect((await attempt(there)).status).to.equal(200);
     });
 
-    it('the flow of a registration, an unknown flow and an expired one do not open a session', async () => {
+    it('a registration flow, an unknown flow and an expired one do not open a session', async () => {
       const who = await account();
       const { body } = await who.client.post<{ flowId: string; options: CreationOptions }>(
         '/auth/passkeys/register/options',
@@ -207,7 +207,7 @@ describe('attacks on the sign-in with passkeys', () => {
       refused(await answer(flowId, who.authenticator.get(options)), 'over');
     });
 
-    it('a copied authenticator, whose counter falls behind, is refused with a reason of its own in the audit', async () => {
+    it('a copied authenticator, whose counter falls behind, is refused with a separate reason in the audit', async () => {
       const who = await account();
       expect((await attempt(who, { counter: 40 })).status).to.equal(200);
       for (const counter of [40, 39, 1, 0]) refused(await attempt(who, { counter }), String(counter));
@@ -216,7 +216,7 @@ describe('attacks on the sign-in with passkeys', () => {
       expect(await lastFailure(who)).to.deep.equal({ reason: 'passkey_counter' });
     });
 
-    it('of two answers that count alike, one at most signs in', async () => {
+    it('of two answers with the same counter, at most one signs in', async () => {
       const who = await account();
       const asked = [await ask(who), await ask(who), await ask(who)];
       const answers = await Promise.all(
@@ -243,7 +243,7 @@ describe('attacks on the sign-in with passkeys', () => {
       refused(await attempt(stays), 'suspended');
     });
 
-    it('a password that is locked after failures does not keep a passkey out, nor do failed passkeys lock the password', async () => {
+    it('a locked password does not block a passkey, nor do failed passkeys lock the password', async () => {
       const who = await account();
       for (let count = 0; count < 10; count += 1)
         await app.client.post('/auth/login', {
@@ -259,7 +259,7 @@ describe('attacks on the sign-in with passkeys', () => {
       expect((await app.client.post('/auth/login', password)).status).to.equal(200);
     });
 
-    it('an address that fails too often gets no more answers, and a valid passkey still signs in from there', async () => {
+    it('an address with too many failed attempts gets 429 for further ones, but a valid passkey still signs in from it', async () => {
       const who = await account();
       const strict = await serveIdentity(
         await startIdentity(identity.database, {
@@ -281,7 +281,7 @@ describe('attacks on the sign-in with passkeys', () => {
       }
     });
 
-    it('where admins need a second factor, a passkey is both, and a password alone is not', async () => {
+    it('if admins need a second factor, a passkey counts as both, and a password alone does not suffice', async () => {
       const who = await account({ roleCode: 'admin' });
       const strict = await serveIdentity(
         await startIdentity(identity.database, { ...identity.options, mfaRequiredForAdmins: true }),

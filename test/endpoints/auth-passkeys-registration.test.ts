@@ -78,7 +78,7 @@ describe('attacks on the registration of passkeys', () => {
       'from a frame of another site': { crossOrigin: true },
     };
     for (const [name, behaviour] of Object.entries(wrong)) {
-      it(`an answer ${name} is refused, and uses the question up`, async () => {
+      it(`an answer ${name} is refused, and uses up the challenge`, async () => {
         const { client } = await newMember();
         const { options } = await ask(client);
         await refused(client, authenticator().create(options, behaviour));
@@ -87,7 +87,7 @@ describe('attacks on the registration of passkeys', () => {
       });
     }
 
-    it('an answer to a question that was never asked ends those that were', async () => {
+    it('an answer to an unknown challenge ends the open ones', async () => {
       const { client } = await newMember();
       const { options } = await ask(client);
       await refused(client, authenticator().create(options, { challenge: Buffer.alloc(32, 7).toString('base64url') }));
@@ -101,7 +101,7 @@ describe('attacks on the registration of passkeys', () => {
       await refused(client, authenticator().create(options));
     });
 
-    it("another member's question, another session's and a sign-in's are no questions of mine", async () => {
+    it('challenges of another member, of another session and of a sign-in are refused', async () => {
       const [mine, theirs] = [await newMember(), await newMember()];
       const again = (await signIn(app.client, { tenant: org.tenant, member: mine.member })).client;
       await refused(mine.client, authenticator().create((await ask(theirs.client)).options), 'another member');
@@ -117,7 +117,7 @@ describe('attacks on the registration of passkeys', () => {
       );
     });
 
-    it('a session that another server has ended adds and removes nothing, though this one has not heard of it', async () => {
+    it('a session that another server has ended adds and removes nothing, even before this server is notified', async () => {
       const { member, client } = await newMember();
       const { options } = await ask(client);
       await identity.database.write({ tenantId: null }, (tx) =>
@@ -130,7 +130,7 @@ describe('attacks on the registration of passkeys', () => {
       expect((await client.get<Passkey[]>('/auth/passkeys')).body).to.deep.equal([]);
     });
 
-    it('a certificate in an attestation is not looked at, whatever address it names', async () => {
+    it('a certificate in an attestation is ignored, whatever URL it contains', async () => {
       const { client } = await newMember();
       expect(
         (await answer(client, authenticator().create((await ask(client)).options, { attestation: NAMES_AN_ADDRESS })))
@@ -138,7 +138,7 @@ describe('attacks on the registration of passkeys', () => {
       ).to.equal(201);
     });
 
-    it('a credential that the account has is not taken twice', async () => {
+    it('a credential cannot be added twice to an account', async () => {
       const { client } = await newMember();
       const {
         credentialIds: [credentialId = ''],
@@ -169,7 +169,7 @@ describe('attacks on the registration of passkeys', () => {
       }
     });
 
-    it('an answer that is garbage in any part is refused, and never an error of ours', async () => {
+    it('a malformed answer is refused, whichever part is malformed, without an internal error', async () => {
       const { client } = await newMember();
       const good = (options: CreationOptions) => authenticator().create(options);
       const deep = Buffer.concat([Buffer.alloc(20_000, 0x81), Buffer.of(0x01)]).toString('base64url');

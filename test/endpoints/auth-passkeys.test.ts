@@ -80,7 +80,7 @@ describe('passkeys', () => {
         ]),
       );
 
-    it('are asked for with user verification, a resident key if there can be one, and no attestation', async () => {
+    it('are requested with user verification, a resident key if possible, and no attestation', async () => {
       const { member, client } = await newMember();
       const answer = await client.post<Asked<Record<string, unknown>>>('/auth/passkeys/register/options');
       expect(answer.status).to.equal(200);
@@ -103,7 +103,7 @@ describe('passkeys', () => {
       });
     });
 
-    it('are registered, listed and named to the browser, so that it makes no second one', async () => {
+    it('are registered, listed and excluded in the browser, so that it creates no second one', async () => {
       const { client } = await newMember();
       const { authenticator, passkey } = await register(
         client,
@@ -146,7 +146,7 @@ describe('passkeys', () => {
       expect((await app.client.post('/auth/refresh', { refreshToken: answer.body.refreshToken })).status).to.equal(200);
     });
 
-    it('that are synced do not count, and sign in again and again', async () => {
+    it('that are synced have no counter, and sign in repeatedly', async () => {
       const { member, client } = await newMember();
       const { authenticator, passkey } = await register(client, newAuthenticator({ counts: false, synced: true }));
       expect(passkey).to.include({ synced: true, backedUp: true });
@@ -154,7 +154,7 @@ describe('passkeys', () => {
         expect((await signInWith(authenticator, member.email)).status).to.equal(200);
     });
 
-    it('of one member all are offered, and each signs in', async () => {
+    it('of one member are all offered, and each signs in', async () => {
       const { member, client } = await newMember();
       const both = newAuthenticator();
       await register(client, both);
@@ -176,7 +176,7 @@ describe('passkeys', () => {
       }
     });
 
-    it('take answers as scripts write them, without what says nothing, and with what is not known yet', async () => {
+    it('accept answers as scripts encode them, without empty properties, and with unknown ones', async () => {
       const { client } = await newMember();
       const { body } = await client.post<Asked<CreationOptions>>('/auth/passkeys/register/options');
       const {
@@ -191,7 +191,7 @@ describe('passkeys', () => {
       expect(answer.body).to.deep.include({ label: null, transports: [] });
     });
 
-    it('are removed by their owner, and then sign in no more', async () => {
+    it('are removed by their owner, and cannot be used afterwards', async () => {
       const { member, client } = await newMember();
       const { authenticator, passkey } = await register(client);
       expect((await owner.delete<FrameworkError>(`/auth/passkeys/${passkey.id}`)).status).to.equal(404);
@@ -201,7 +201,7 @@ describe('passkeys', () => {
       expect((await signInWith(authenticator, member.email)).status).to.equal(401);
     });
 
-    it('are at most ten of a member, also when more come at once and to several servers', async () => {
+    it('are limited to ten per member, also in concurrent requests to several servers', async () => {
       const { member, client } = await newMember();
       for (let count = 0; count < 9; count += 1) await register(client);
       const { client: last, result } = await signIn(app.client, { tenant: org.tenant, member });
@@ -249,7 +249,7 @@ describe('passkeys', () => {
       expect((await again.delete(`/auth/passkeys/${passkey.id}`)).status).to.equal(200);
     });
 
-    it('leave their traces in the audit, and no secret', async () => {
+    it('are recorded in the audit, without secrets', async () => {
       const { member, client } = await newMember();
       const { authenticator, passkey } = await register(client, newAuthenticator(), 'Key');
       await signInWith(authenticator, member.email);

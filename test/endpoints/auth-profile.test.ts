@@ -12,7 +12,7 @@ import { forEachDatabase } from '../support/database.js';
 import type { Client, FrameworkError } from '../support/http.js';
 import type { LittleApp } from '../support/little-app.js';
 
-describe('what members set for themselves', () => {
+describe('the settings that members change for themselves', () => {
   forEachDatabase((_kind, fresh) => {
     let identity: TestIdentity;
     let app: LittleApp;
@@ -48,7 +48,7 @@ describe('what members set for themselves', () => {
         numberFormat: '1.234,56',
       };
 
-      it('are answered merged, kept, and shown in the session', async () => {
+      it('are returned merged, stored, and shown in the session', async () => {
         const { client, member } = await signedIn();
         const before = await preferencesOf(client);
         const one = await client.patch<Preferences>('/auth/preferences', { language: 'zh-CN' });
@@ -71,7 +71,7 @@ describe('what members set for themselves', () => {
         expect((await client.patch('/auth/preferences', nothing)).body).to.deep.equal(before);
       });
 
-      it("are the caller's own", async () => {
+      it('apply only to the caller', async () => {
         const { made, client, member } = await signedIn();
         const other = await signIn(app.client, { ...made, member: made.owner });
         await client.patch('/auth/preferences', ALL);
@@ -79,7 +79,7 @@ describe('what members set for themselves', () => {
         expect(member.id).to.not.equal(made.owner.id);
       });
 
-      it('stay, all of them, when they are changed at once', async () => {
+      it('are all kept when changed concurrently', async () => {
         const { client } = await signedIn();
         await Promise.all(
           Object.entries(ALL).map(([key, value]) => client.patch('/auth/preferences', { [key]: value })),
@@ -87,7 +87,7 @@ describe('what members set for themselves', () => {
         expect(await preferencesOf(client)).to.deep.equal(ALL);
       });
 
-      it('may be left as they are', async () => {
+      it('are unchanged by an empty request', async () => {
         const { client, member } = await signedIn();
         const before = await preferencesOf(client);
         expect((await client.patch('/auth/preferences', {})).body).to.deep.equal(before);
@@ -107,7 +107,7 @@ describe('what members set for themselves', () => {
         numberFormat: 5,
         theme: 'dark',
       };
-      it('that are all bad are all named at once, each by one message', async () => {
+      it('are all reported at once if invalid, each in one message', async () => {
         const { client } = await signedIn();
         const { status, body } = await client.patch<FrameworkError>('/auth/preferences', BAD);
         expect(status).to.equal(400);
@@ -115,7 +115,7 @@ describe('what members set for themselves', () => {
       });
 
       for (const [field, value] of Object.entries(BAD)) {
-        it(`with a bad ${field} are refused, and the field is named`, async () => {
+        it(`with a bad ${field} are refused, and the field is reported`, async () => {
           const { client } = await signedIn();
           const answer = await client.patch<FrameworkError>('/auth/preferences', { [field]: value });
           expect(answer.status).to.equal(400);
@@ -126,7 +126,7 @@ describe('what members set for themselves', () => {
     });
 
     describe('the profile', () => {
-      it('changes name and nameProfile, and is answered and shown', async () => {
+      it('changes name and nameProfile, which the answer and the session contain', async () => {
         const { client, member } = await signedIn();
         const nameProfile = {
           givenName: '伟',
@@ -146,7 +146,7 @@ describe('what members set for themselves', () => {
         });
       });
 
-      it('leaves what is not sent, and removes a nameProfile with null', async () => {
+      it('keeps omitted fields, and removes a nameProfile with null', async () => {
         const { client, member } = await signedIn();
         await client.patch('/auth/profile', { nameProfile: { givenName: 'Wei' } });
         expect(
@@ -158,7 +158,7 @@ describe('what members set for themselves', () => {
         expect(await changesOf(member.id, 'profile_changed')).to.have.length(3);
       });
 
-      it('takes a name of one character, and of a hundred', async () => {
+      it('accepts names of one and of a hundred characters', async () => {
         const { client } = await signedIn();
         for (const name of ['李', '李'.repeat(100), '𠮷']) {
           expect((await client.patch<Session['user']>('/auth/profile', { name })).body.name).to.equal(name);
@@ -175,7 +175,7 @@ describe('what members set for themselves', () => {
         status: 'active',
         nameProfile: { nickname: 'W' },
       })) {
-        it(`takes no ${field} ${JSON.stringify(value)}`, async () => {
+        it(`refuses ${field} ${JSON.stringify(value)}`, async () => {
           const { client } = await signedIn();
           expect((await client.patch('/auth/profile', { [field]: value })).status).to.equal(400);
         });

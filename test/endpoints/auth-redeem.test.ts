@@ -40,7 +40,7 @@ describe('redeem codes', () => {
       });
     };
 
-    it("gives the organisation the code's plan", async () => {
+    it("give the organisation the code's plan", async () => {
       const { code } = await issue();
       expect(code).to.have.lengthOf.within(8, 80);
       const answer = await redeem<AuthLoginResult>(code);
@@ -54,7 +54,7 @@ describe('redeem codes', () => {
       });
     });
 
-    it('works once, also when eight come at once', async () => {
+    it('work once, also in eight concurrent requests', async () => {
       const { code, id } = await issue();
       const answers = await Promise.all(Array.from({ length: 8 }, () => redeem(code)));
       expect(answers.filter(({ status }) => status === 201)).to.have.length(1);
@@ -63,7 +63,7 @@ describe('redeem codes', () => {
       expect(record?.usedAt).to.equal(identity.clock.now());
     });
 
-    it('refuses unknown, used, expired and revoked codes alike, and makes no organisation', async () => {
+    it('get the same answer if unknown, used, expired or revoked, and create no organisation', async () => {
       const used = await issue();
       await redeem(used.code);
       const expired = await issue(identity.clock.now() - 1);
@@ -79,7 +79,7 @@ describe('redeem codes', () => {
       expect(await identity.tenants.bySlug(slug)).to.equal(undefined);
     });
 
-    it('leaves a code unused when the slug is taken', async () => {
+    it('remain unused if the slug is taken', async () => {
       const { code } = await issue();
       const first = await redeem<AuthLoginResult>((await issue()).code);
       const refused = await redeem(code, { tenantSlug: first.body.tenant.slug });
@@ -87,7 +87,7 @@ describe('redeem codes', () => {
       expect((await redeem(code)).status).to.equal(201);
     });
 
-    it('keeps no code that could be used in the database', async () => {
+    it('are not stored in a usable form in the database', async () => {
       const { code } = await issue();
       const rows = await identity.database.read({ tenantId: null }, async (tx) => [
         ...(await tx.all('SELECT * FROM redeem_codes')),
@@ -96,7 +96,7 @@ describe('redeem codes', () => {
       expect(JSON.stringify(rows)).not.to.include(code);
     });
 
-    it('takes no planCode', async () => {
+    it('cannot be combined with planCode', async () => {
       expect((await redeem((await issue()).code, { planCode: 'free' })).status).to.equal(400);
     });
   });

@@ -39,7 +39,7 @@ describe('refresh', () => {
     const works = async ({ accessToken }: TokenPair) =>
       (await app.client.as(accessToken).get('/auth/me')).status === 200;
 
-    it('gives a new pair of the same session, and a cookie with it', async () => {
+    it('returns a new pair of tokens of the same session, and a cookie with it', async () => {
       const { result } = await enter();
       identity.clock.advance(1_000);
       const answer = await byBody(result.refreshToken);
@@ -53,7 +53,7 @@ describe('refresh', () => {
       expect(await works(result)).to.equal(true);
     });
 
-    it('ends the whole session when a used token comes again by body', async () => {
+    it('ends the whole session when a used token is sent again in the body', async () => {
       const { result } = await enter();
       const { body: next } = await byBody(result.refreshToken);
       expect((await byBody(result.refreshToken)).status).to.equal(401);
@@ -65,7 +65,7 @@ describe('refresh', () => {
       expect(rows.length).to.be.greaterThan(0);
     });
 
-    it('leaves another session of the same member alone when one is ended', async () => {
+    it('leaves another session of the same member open when one is ended', async () => {
       const { result, tenant, owner } = await enter();
       const other = await signIn(app.client, { tenant, member: owner });
       await byBody(result.refreshToken);
@@ -73,7 +73,7 @@ describe('refresh', () => {
       expect((await byBody(other.result.refreshToken)).status).to.equal(200);
     });
 
-    it('gives twenty refreshes by cookie at once one and the same successor', async () => {
+    it('returns one and the same successor to twenty concurrent refreshes by cookie', async () => {
       const { result } = await enter();
       const answers = await Promise.all(Array.from({ length: 20 }, () => byCookie(result.refreshToken)));
       expect(answers.map(({ status }) => status)).to.deep.equal(Array.from({ length: 20 }, () => 200));
@@ -81,7 +81,7 @@ describe('refresh', () => {
       expect((await byBody(answers[0]?.body.refreshToken ?? '')).status).to.equal(200);
     });
 
-    it('lets at most one of twenty refreshes by body at once through, and ends the session', async () => {
+    it('accepts at most one of twenty concurrent refreshes by body, and ends the session', async () => {
       const { result } = await enter();
       const answers = await Promise.all(Array.from({ length: 20 }, () => byBody(result.refreshToken)));
       const [winner, ...more] = answers.filter(({ status }) => status === 200);
@@ -89,7 +89,7 @@ describe('refresh', () => {
       expect((await byBody(winner?.body.refreshToken ?? '')).status).to.equal(401);
     });
 
-    it('serves the previous token by cookie for ten seconds and not longer', async () => {
+    it('accepts the previous token by cookie for ten seconds', async () => {
       const { result } = await enter();
       const { body: next } = await byCookie(result.refreshToken);
       identity.clock.advance(10_000);
@@ -99,7 +99,7 @@ describe('refresh', () => {
       expect((await byCookie(next.refreshToken)).status).to.equal(401);
     });
 
-    it('never serves the token before the previous one', async () => {
+    it('never accepts the token before the previous one', async () => {
       const { result } = await enter();
       const { body: second } = await byCookie(result.refreshToken);
       const { body: third } = await byCookie(second.refreshToken);
@@ -107,7 +107,7 @@ describe('refresh', () => {
       expect((await byCookie(third.refreshToken)).status).to.equal(401);
     });
 
-    it("takes the body's token before the cookie's", async () => {
+    it('prefers the token in the body to the cookie', async () => {
       const [mine, other] = [await enter(), await enter()];
       const answer = await app.client.post<TokenPair>(
         '/auth/refresh',
@@ -118,7 +118,7 @@ describe('refresh', () => {
       expect(me.body.user.id).to.equal(mine.result.user.id);
     });
 
-    it('refuses a cookie that another site sent, and serves that of its own pages and of a script', async () => {
+    it('refuses a cookie sent by another site, and accepts it from its own pages and from a script', async () => {
       const { result } = await enter();
       for (const headers of [
         { Origin: 'https://evil.example' },
@@ -134,7 +134,7 @@ describe('refresh', () => {
       expect((await byCookie(second.body.refreshToken)).status).to.equal(200);
     });
 
-    it('takes none of two cookies of the name, whichever stands first, and clears them where a browser lets it', async () => {
+    it('refuses two cookies with the name in any order, and clears them where the browser allows it', async () => {
       const [mine, strangers] = [await enter(), await enter()];
       const names = ([one, other]: readonly [string, string]) => ({
         Cookie: `service_tenant_refresh=${one}; theme=dark; service_tenant_refresh=${other}`,
@@ -168,7 +168,7 @@ describe('refresh', () => {
           'nothing else is set',
         ).to.deep.equal([]);
       }
-      // What was refused has cost no session.
+      // The refused request has not ended the session.
       expect((await byBody(mine.result.refreshToken)).status).to.equal(200);
       expect((await byCookie(strangers.result.refreshToken)).status).to.equal(200);
       const both = await app.client.post(
@@ -179,7 +179,7 @@ describe('refresh', () => {
       expect(both.status, 'a token in the body needs no cookie').to.equal(200);
     });
 
-    it('takes nothing but a name from the host that a proxy passes on into the cookies that it clears', async () => {
+    it('uses only a valid host name from a proxy in the cookies that it clears', async () => {
       const behind = await serveIdentity(identity, { trustProxy: 1 });
       try {
         for (const host of ['evil.test; Path=/x', 'evil.test; Domain=b.test', 'a.b, evil.test; Path=/x', '<a.b>']) {
@@ -197,14 +197,14 @@ describe('refresh', () => {
       }
     });
 
-    it('answers 401 without a token, with an empty one and with nonsense', async () => {
+    it('answers 401 without a token, with an empty one and with a malformed one', async () => {
       expect((await app.client.post('/auth/refresh')).status).to.equal(401);
       expect((await app.client.post('/auth/refresh', { refreshToken: '' })).status).to.equal(401);
       expect((await byBody('not.a.token')).status).to.equal(401);
       expect((await byCookie('not.a.token')).status).to.equal(401);
     });
 
-    it('carries the role of now, and refuses a disabled member', async () => {
+    it('returns the current role, and refuses a disabled member', async () => {
       const made = await makeTenant(identity);
       const member = await makeMember(identity, made, { roleCode: 'sales' });
       const { result } = await signIn(app.client, { ...made, member });
@@ -236,7 +236,7 @@ describe('refresh', () => {
         token = body.refreshToken;
       }
       expect((await byBody(idle.result.refreshToken)).status).to.equal(401);
-      // The last access token would live longer than what is left of the session.
+      // Otherwise the last access token would outlive the session.
       identity.clock.advance(3 * DAY_MS - 300_000);
       const last = await byBody(token);
       expect(await works(last.body)).to.equal(true);

@@ -37,7 +37,7 @@ describe('the organisations of an email', () => {
     const ask = (email: string) => app.client.post<Found>('/auth/login/resolve', { email });
     const someone = () => `${uniqueSlug()}@people.test`;
 
-    it('are those where it is active, by slug', async () => {
+    it('are those in which it is active, by slug', async () => {
       const email = someone();
       const [one, other, disabledThere, suspended] = [
         await makeTenant(identity),
@@ -103,7 +103,7 @@ describe('the organisations of an email', () => {
       expect((await ask(someone())).status).to.equal(200);
     });
 
-    it('leave a row in the audit, without the email', async () => {
+    it('are recorded as a request in the audit, without the email', async () => {
       const email = someone();
       await ask(email);
       const rows = await identity.database.read({ tenantId: null }, (tx) =>
@@ -112,7 +112,7 @@ describe('the organisations of an email', () => {
       expect(JSON.stringify(rows)).to.contain('"found').and.not.contain(email);
     });
 
-    it('are none where the question is switched off', async () => {
+    it('are not returned if the endpoint is disabled', async () => {
       const off = await serveIdentity(
         await startIdentity(identity.database, { ...identity.options, loginResolvesPerMinute: 0 }),
       );

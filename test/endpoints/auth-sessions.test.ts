@@ -13,7 +13,7 @@ import { forEachDatabase } from '../support/database.js';
 import type { LittleApp } from '../support/little-app.js';
 import { auditedOf } from '../support/second-factor.js';
 
-describe("sessions of one's own", () => {
+describe("a member's sessions", () => {
   forEachDatabase((_kind, fresh) => {
     let identity: TestIdentity;
     let app: LittleApp;
@@ -29,7 +29,7 @@ describe("sessions of one's own", () => {
       return { who, ...(await signIn(app.client, who)) };
     };
 
-    it('are listed newest first, with where and when they were opened', async () => {
+    it('are listed newest first, with the place and time of their sign-in', async () => {
       const { who, client } = await signedIn();
       identity.clock.advance(60_000);
       await app.client.post(
@@ -58,7 +58,7 @@ describe("sessions of one's own", () => {
       expect(Date.parse(newest?.expiresAt ?? '') - identity.clock.now()).to.equal(30 * 24 * 3_600_000);
     });
 
-    it("are the caller's alone, and those that can still be used", async () => {
+    it('are listed for the caller only, without ended ones', async () => {
       const { who, client } = await signedIn();
       await signIn(app.client, { ...who, member: who.owner });
       const gone = await signIn(app.client, who);
@@ -86,7 +86,7 @@ describe("sessions of one's own", () => {
       expect(await auditedOf(identity, who)).to.include('session_ended');
     });
 
-    it("are all ended except this one, with both of their tokens, and no other member's", async () => {
+    it("are all ended except the current one, with both of their tokens, and no other member's", async () => {
       const { who, client, result } = await signedIn();
       const others = [await signIn(app.client, who), await signIn(app.client, who)];
       const colleague = await signIn(app.client, { ...who, member: who.owner });
@@ -117,14 +117,14 @@ describe("sessions of one's own", () => {
       ]);
     });
 
-    it('that end each other at once leave one', async () => {
+    it('that end each other concurrently leave one', async () => {
       const { who, client } = await signedIn();
       const other = await signIn(app.client, who);
       const answers = await Promise.all([client.delete('/auth/sessions'), other.client.delete('/auth/sessions')]);
       expect(answers.map(({ status }) => status)).to.have.members([200, 401]);
     });
 
-    it('that are opened while the others end are whole or ended', async () => {
+    it('that are opened while the others end are either valid or ended', async () => {
       const { who, client } = await signedIn();
       const [, ...logins] = await Promise.all([
         client.delete('/auth/sessions'),

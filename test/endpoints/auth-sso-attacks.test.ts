@@ -107,7 +107,7 @@ describe('attacks on single sign-on', () => {
       );
     };
 
-    it('state replay: a state serves once, also when eight come at once', async () => {
+    it('state replay: a state is accepted once, also in eight concurrent requests', async () => {
       const { back, cookie } = await begin();
       const answers = await Promise.all(Array.from({ length: 8 }, () => callback(back.search.slice(1), { cookie })));
       expect([302, 422].map((status) => answers.filter((answer) => answer.status === status).length)).to.deep.equal([
@@ -138,12 +138,12 @@ describe('attacks on single sign-on', () => {
       expect(await reasons()).to.include('state_of_another_provider');
     });
 
-    it('mix-up: an answer that names another issuer is refused before the code is sent anywhere', async () => {
+    it('mix-up: an answer that names another issuer is refused before the code is sent to any server', async () => {
       const { back, cookie } = await begin();
       back.searchParams.set('iss', liar.issuer);
       const answer = await callback(back.search.slice(1), { cookie });
       expect(answer.headers.get('location')).to.equal('/?error=sso_failed');
-      // This provider says that it always names itself: an answer without is not its own.
+      // This provider declares that it always sends its issuer, so an answer without it is not its own.
       const bare = await begin();
       bare.back.searchParams.delete('iss');
       expect((await callback(bare.back.search.slice(1), bare)).headers.get('location')).to.equal('/?error=sso_failed');
@@ -152,7 +152,7 @@ describe('attacks on single sign-on', () => {
       expect(liar.asked.filter((path) => path === '/token')).to.have.length(before);
     });
 
-    it('a code that was tampered with, or is missing, opens nothing', async () => {
+    it('a modified or missing code is refused', async () => {
       for (const change of [
         (url: URL) => url.searchParams.set('code', 'another-code'),
         (url: URL) => url.searchParams.delete('code'),
@@ -165,7 +165,7 @@ describe('attacks on single sign-on', () => {
       }
     });
 
-    it('an unmodified answer of the attacking provider signs in, so that the following ones are refused for their change alone', async () => {
+    it('an unmodified answer of the attacking provider signs in, so the following ones are refused for their change alone', async () => {
       const answer = await believe({ claims: { sub: 'honest', email, email_verified: true } });
       expect((await exchange<TokenPair>(codeIn(answer), answer.cookie)).status).to.equal(200);
       const { email: other } = await makeMember(identity, org);
@@ -207,7 +207,7 @@ describe('attacks on single sign-on', () => {
       },
     };
     for (const [label, { claims, ...lie }] of Object.entries(lies)) {
-      it(`a provider that answers ${label} opens nothing`, async () => {
+      it(`a provider that answers ${label} signs nobody in`, async () => {
         const before = await sessions();
         const answer = await believe({ ...lie, claims: { email, email_verified: true, ...claims } });
         expect([answer.status, answer.headers.get('location')]).to.deep.equal([302, '/?error=sso_failed']);
@@ -229,7 +229,7 @@ describe('attacks on single sign-on', () => {
         expect((await believe(lie)).headers.get('location'), JSON.stringify(lie)).to.equal('/?error=not_a_member');
     });
 
-    it("an email that only looks like a member's does not match it", async () => {
+    it("an email that only resembles a member's does not match it", async () => {
       for (const other of [
         `${email}.evil.test`,
         `evil+${email}`,
@@ -252,20 +252,20 @@ describe('attacks on single sign-on', () => {
       expect((await reasons()).at(-1)).to.equal('linked_to_another_subject');
     });
 
-    it('the same subject of another issuer is another person', async () => {
+    it('the same subject of another issuer is another identity', async () => {
       const subject = provider.account?.sub;
       await aCode();
       expect((await believe({ claims: { sub: subject } })).headers.get('location')).to.equal('/?error=not_a_member');
     });
 
-    it('foreign tenant: who is a member of one organisation comes into no other by its name', async () => {
+    it('foreign tenant: a member of one organisation cannot sign in to another by its name', async () => {
       const other = await makeTenant(identity);
       expect((await (await begin()).finish()).headers.get('location')).to.match(/code=/);
       const there = await beginSso(app.client, { provider, query: { tenantSlug: other.tenant.slug } });
       expect((await there.finish()).headers.get('location')).to.equal('/?error=not_a_member');
     });
 
-    it('open redirect: next leads nowhere but to us', async () => {
+    it('open redirect: next leads only to our own origins', async () => {
       const elsewhere = [
         '//evil.test',
         '///evil.test',
@@ -388,7 +388,7 @@ describe('attacks on single sign-on', () => {
       expect((await app.client.post('/auth/refresh', { refreshToken: body.refreshToken })).status).to.equal(401);
     });
 
-    it('code reuse: of eight that come at once at most one gets a session, and it does not last', async () => {
+    it('code reuse: of eight concurrent requests at most one gets a session, which is then ended', async () => {
       const code = await aCode();
       const before = await sessions();
       const answers = await Promise.all(Array.from({ length: 8 }, () => exchange<TokenPair>(code)));
@@ -401,7 +401,7 @@ describe('attacks on single sign-on', () => {
       expect((await app.client.as(served[0]?.body.accessToken ?? '').get('/auth/me')).status).to.equal(401);
     });
 
-    it('code guessing: what is no code of ours is refused alike, and a short one for its form', async () => {
+    it('code guessing: unknown codes get the same answer, and a short one is malformed', async () => {
       const texts = await Promise.all(
         ['x'.repeat(16), randomBytes(32).toString('base64url'), 'x'.repeat(200), 'null-and-void-null-and-void'].map(
           async (code) => {
@@ -415,12 +415,12 @@ describe('attacks on single sign-on', () => {
       expect((await exchange('x'.repeat(15))).status).to.equal(400);
     });
 
-    it("a state is no code, and neither is the provider's own", async () => {
+    it("neither a state nor a provider's code is accepted as a code", async () => {
       const { back } = await begin();
       for (const name of ['state', 'code']) expectRefusedToken(await exchange(back.searchParams.get(name) ?? ''), name);
     });
 
-    it('an issuer out of reach is 502, at the start and at the end, and nothing is remembered of it', async () => {
+    it('an unreachable issuer is 502, at the start and at the end, and the failure is not cached', async () => {
       const answer = await app.client.get<DomainError>('/auth/sso/gone/start', {
         query: { tenantSlug: org.tenant.slug },
       });
@@ -443,7 +443,7 @@ describe('attacks on single sign-on', () => {
     });
 
     if (kind === 'sqlite') {
-      it("an issuer whose document is another's, is none, or is endless is 502, and asked again the next time", async () => {
+      it('a wrong, invalid or endless metadata document of an issuer is 502, and is requested again the next time', async () => {
         const documents: readonly (readonly [label: string, lie: Manipulation])[] = [
           ['another issuer', { metadata: { issuer: 'https://accounts.example.test' } }],
           ['no endpoints', { metadata: { issuer: 5 } }],
@@ -467,7 +467,7 @@ describe('attacks on single sign-on', () => {
         }
       });
 
-      it('an issuer on this machine is out of reach in production', async () => {
+      it('an issuer on the local machine is refused in production', async () => {
         const read = parseSsoProviders([liar.settings()]);
         if (!read.ok) throw new Error(read.problem);
         const strict = await startIdentity(identity.database, {

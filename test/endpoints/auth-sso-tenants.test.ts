@@ -19,7 +19,7 @@ import { beginSso, exchangeSso, startOidc, type TestProvider } from '../support/
 
 describe('single sign-on of several organisations', () => {
   forEachDatabase((_kind, fresh) => {
-    /** The provider of one company, which says whatever that company wants; what it signs in to is in the settings. */
+    /** A provider controlled by one company; the settings determine the organisations that it signs in to. */
     let provider: TestProvider;
     let identity: TestIdentity;
     let app: LittleApp;
@@ -77,7 +77,7 @@ describe('single sign-on of several organisations', () => {
         tx.all('SELECT recipient, template FROM mail_outbox WHERE about_id = ? ORDER BY id', [memberId]),
       );
 
-    it("another company's provider that asserts the owner's verified address is not there for that organisation", async () => {
+    it("the provider of another company cannot sign in to the owner's organisation, even with their verified address", async () => {
       claim(bolt.owner.email);
       for (const id of ['corp', 'auto']) {
         const answer = await startAt(id, bolt);
@@ -94,7 +94,7 @@ describe('single sign-on of several organisations', () => {
       ).to.equal(bolt.owner.id);
     });
 
-    it('a provider that is taken from an organisation while somebody is under way ends nothing but in a refusal', async () => {
+    it('a sign-in is refused if its provider is removed from the organisation meanwhile', async () => {
       claim(acme.owner.email);
       const { back, cookie } = await begin('corp', acme);
       const changed = await startIdentity(identity.database, {
@@ -128,7 +128,7 @@ describe('single sign-on of several organisations', () => {
       }
     });
 
-    it('the list of providers says of all no more than id and name', async () => {
+    it('the list of providers contains only ids and names', async () => {
       expect((await app.client.get('/auth/sso/providers')).body).to.deep.equal([
         { id: 'corp', name: 'Corp Login' },
         { id: 'plain', name: 'Bolt Login' },
@@ -163,7 +163,7 @@ describe('single sign-on of several organisations', () => {
       expect(await mails(member.id)).to.deep.equal(reported);
     });
 
-    it('who becomes a member by signing in is not notified', async () => {
+    it('a new member created by a sign-in is not notified', async () => {
       claim(`new-${randomBytes(3).toString('hex')}@corp.example`);
       const answer = await (await begin('auto', acme)).finish();
       const { body } = await exchangeSso<TokenPair>(app.client, codeIn(answer));
@@ -172,7 +172,7 @@ describe('single sign-on of several organisations', () => {
       expect(await mails(me.user.id)).to.deep.equal([]);
     });
 
-    it('a code is worth nothing to another browser, which uses it up', async () => {
+    it('a code is refused for another browser, which uses it up', async () => {
       const own = async () => {
         claim((await makeMember(identity, acme)).email);
         const begun = await begin('corp', acme);
@@ -194,7 +194,7 @@ describe('single sign-on of several organisations', () => {
       expect((await exchange(code, { Cookie: cookie })).status).to.equal(200);
     });
 
-    it("a code that went to a program on the user's machine serves that program without a cookie, and no page of elsewhere", async () => {
+    it("a code sent to a program on the user's machine is accepted from it without a cookie, and from no page of another site", async () => {
       const toProgram = async (query: Record<string, string> = { next: 'http://127.0.0.1:7777/done' }) => {
         claim((await makeMember(identity, acme)).email);
         const begun = await begin('corp', acme, { client: 'cli', ...query });
@@ -210,14 +210,14 @@ describe('single sign-on of several organisations', () => {
         expect(codeOf(await exchange(pushed.code))).to.deep.equal([422, 'TOKEN_INVALID']);
         expect((await reasons(acme)).at(-1)).to.equal('code_of_a_program');
       }
-      // `cli` alone binds nothing: what comes back to a page of ours is that browser's.
+      // `cli` alone does not bind the code: a code that is sent to our own page belongs to that browser.
       const page: { cookie: string; code: string } = await toProgram({ next: '/' });
       expect(codeOf(await exchange(page.code))).to.deep.equal([422, 'TOKEN_INVALID']);
       const right = await toProgram({ next: '/' });
       expect((await exchange(right.code, { Cookie: right.cookie })).status).to.equal(200);
     });
 
-    it('of two cookies of the browser none is taken: one was set by another host of the domain', async () => {
+    it('two cookies of the browser are both refused, as another host of the domain may have set one', async () => {
       claim((await makeMember(identity, acme)).email);
       const { cookie, finish } = await begin('corp', acme);
       const code = codeIn(await finish());
@@ -227,7 +227,7 @@ describe('single sign-on of several organisations', () => {
       ]);
     });
 
-    it("over https the browser's cookie has a name that no other host can set, and is no longer than a code once there is one", async () => {
+    it("over https the name of the browser's cookie cannot be set by other hosts, and it lives no longer than a code", async () => {
       const https = 'https://book.example.test';
       const at = await startOidc({ publicUrl: https });
       const known = await startIdentity((await fresh()).database, {
@@ -264,7 +264,7 @@ describe('single sign-on of several organisations', () => {
         expect(
           (await secure.client.post('/auth/sso/exchange', { code }, { headers: { Cookie: cookie } })).status,
         ).to.equal(200);
-        // What a host beside ours can set has the plain name, at whatever path.
+        // A neighbouring host can set a cookie of the plain name, at any path.
         const attacker = await signedIn();
         const tossed = attacker.cookie.replace('__Host-', '');
         expect(

@@ -56,7 +56,7 @@ describe('single sign-on', () => {
       name: 'Sam Single',
       ...more,
     });
-    /** Signs in at the provider, and gives where the browser ends. */
+    /** Signs in at the provider, and returns the final address of the browser. */
     const come = async (
       account: Account | null,
       {
@@ -88,7 +88,7 @@ describe('single sign-on', () => {
         ]),
       );
 
-    it('lists its providers, and nothing of them but id and name', async () => {
+    it('lists its providers with id and name only', async () => {
       expect((await app.client.get('/auth/sso/providers')).body).to.deep.equal([
         { id: 'corp', name: 'Corp Login' },
         { id: 'post', name: 'Posting' },
@@ -96,7 +96,7 @@ describe('single sign-on', () => {
       ]);
     });
 
-    it('sends the browser to the provider with state, nonce and an S256 challenge, and gives it a cookie', async () => {
+    it('redirects the browser to the provider with state, nonce and an S256 challenge, and sets a cookie', async () => {
       const answer = await app.client.get('/auth/sso/corp/start', { query: { tenantSlug: org.tenant.slug } });
       expect([answer.status, answer.text]).to.deep.equal([302, '']);
       const to = new URL(answer.headers.get('location') ?? '');
@@ -137,13 +137,13 @@ describe('single sign-on', () => {
       expect((await app.client.post('/auth/refresh', { refreshToken: tokens.body.refreshToken })).status).to.equal(200);
     });
 
-    it('goes to / where no next was given', async () => {
+    it('redirects to / without next', async () => {
       const member = await makeMember(identity, org);
       const { answer, code } = await come(someone({ email: member.email }));
       expect(answer.headers.get('location')).to.equal(`/?code=${code}`);
     });
 
-    it("goes back to an allowed origin, and with client=cli to the user's own machine", async () => {
+    it("redirects to an allowed origin, and with client=cli to the user's own machine", async () => {
       const member = await makeMember(identity, org);
       const account = someone({ email: member.email });
       expect(
@@ -157,7 +157,7 @@ describe('single sign-on', () => {
       expect((await begun.finish()).headers.get('location')).to.match(/^http:\/\/127\.0\.0\.1:7777\/done\?code=/);
     });
 
-    it('knows who came before by issuer and subject, though the email has changed', async () => {
+    it('recognises a linked member by issuer and subject, even after the email has changed', async () => {
       const member = await makeMember(identity, org);
       const account = someone({ email: member.email });
       await come(account);
@@ -170,13 +170,13 @@ describe('single sign-on', () => {
       expect((await auditOf('sso_linked')).filter((row) => row['record_id'] === member.id)).to.have.length(1);
     });
 
-    it('takes the email from the id_token too, and sends its secret in the body where that is set', async () => {
+    it('also accepts the email in the id_token, and sends its secret in the body if configured', async () => {
       const member = await makeMember(identity, org);
       const { code } = await come(someone({ email: member.email }), { id: 'post', at: posting });
       expect((await meOf(code)).user.id).to.equal(member.id);
     });
 
-    it("keeps one person's memberships of two organisations apart", async () => {
+    it("keeps one person's memberships of two organisations separate", async () => {
       const other = await makeTenant(identity);
       const member = await makeMember(identity, org);
       const there = await makeMember(identity, other, { email: member.email });
@@ -258,7 +258,7 @@ describe('single sign-on', () => {
       expect(reasons.slice(-3)).to.deep.equal(['not_a_member', 'no_verified_email', 'access_denied']);
     });
 
-    it("keeps a disabled member out: at the provider's door, before the exchange, and for good", async () => {
+    it("refuses a disabled member: at the provider's redirect, before the exchange, and permanently", async () => {
       const member = await makeMember(identity, org);
       const account = someone({ email: member.email });
       const { code } = await come(account);
@@ -292,7 +292,7 @@ describe('single sign-on', () => {
       expect((await app.client.get('/auth/sso/corp/start')).status).to.equal(400);
     });
 
-    it('takes a code for two minutes, and a state for ten', async () => {
+    it('accepts a code for two minutes, and a state for ten', async () => {
       const member = await makeMember(identity, org);
       const account = someone({ email: member.email });
       const { code } = await come(account);
@@ -305,7 +305,7 @@ describe('single sign-on', () => {
       expect([late.status, (late.body as DomainError).error.code]).to.deep.equal([422, 'TOKEN_INVALID']);
     });
 
-    it('keeps in the database nothing with which one could come in', async () => {
+    it('stores nothing in the database that could be used to sign in', async () => {
       const member = await makeMember(identity, org);
       provider.account = someone({ email: member.email });
       const begun = await beginSso(app.client, { provider, query: { tenantSlug: org.tenant.slug } });

@@ -12,9 +12,9 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 
 type Member = MadeTenant['owner'];
 
-/** An administrator who wants the account of another, or a thief who has a session of an administrator. */
+/** An administrator who wants to take over the account of another, or an attacker with an administrator's session. */
 for (const kind of ['sqlite', 'postgres'] as const) {
-  describe(`an administrator who would take over another, on ${kind}`, () => {
+  describe(`an administrator who tries to take over another, on ${kind}`, () => {
     if (kind === 'postgres') needsPostgres();
     let server: TestServer;
     let smtp: MailServer;
@@ -75,7 +75,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     const lost = () => `You may no longer administer ${org.tenant.name}`;
     const gained = () => `You may now administer ${org.tenant.name}`;
 
-    /** Each takes admin (edit) from the victim, and gives it back. */
+    /** Ways to remove admin (edit) from the victim, each with its reversal. */
     const DEMOTIONS: Readonly<
       Record<string, readonly [demote: (client: Client) => Promise<void>, promote: (client: Client) => Promise<void>]>
     > = {
@@ -91,7 +91,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
     for (const [how, [demote, promote]] of Object.entries(DEMOTIONS)) {
       it(`cannot set their address after demoting them ${how}, for seven days; they are notified of both steps`, async () => {
-        // With another role than the lowered one, as members cannot lower their own.
+        // The victim gets another role than the lowered one, as members cannot lower their own.
         await done(level(await logIn(org.owner), 'manager', 'edit'));
         const attacker = await makeMember(server.services, org, { roleCode: 'manager' });
         let client = await logIn(attacker);
@@ -110,14 +110,14 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         await done(patch(await logIn(attacker), victim, { email: `new-${victim.email}` }));
       });
 
-      it(`leaves the owner to set the address of who was demoted ${how}`, async () => {
+      it(`cannot prevent the owner from setting the address of a member who was demoted ${how}`, async () => {
         const client = await logIn(org.owner);
         await demote(client);
         await done(patch(client, victim, { email: `new-${victim.email}` }));
       });
     }
 
-    it('cannot let a disabled administrator in again with a session that somebody left open', async () => {
+    it('cannot enable a disabled administrator with an unattended session', async () => {
       await done(patch(await logIn(org.owner), victim, { status: 'disabled' }));
       const stolen = await logIn(mallory);
       clock.advance(10 * MINUTE_MS + 1);
@@ -140,7 +140,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(attempts.map(({ status }) => status)).to.deep.equal([200, 409, 409]);
     });
 
-    it('cannot where the owner of before becomes an admin by a role that administers nothing', async () => {
+    it('cannot if the former owner becomes an admin through a role without administration', async () => {
       const owner = await logIn(org.owner);
       await done(level(owner, 'manager', 'edit'));
       await done(level(owner, 'admin', 'view'));
@@ -150,7 +150,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await refusedAs(patch(await logIn(attacker), org.owner, { email: 'taken-over@example.test' }), FORBIDDEN);
     });
 
-    it('notifies no one whose administration rights stay: another role with them, another level below them, other modules', async () => {
+    it('notifies no member whose administration rights remain: another role with them, another level below them, other modules', async () => {
       const client = await logIn(org.owner);
       await done(level(client, 'manager', 'edit'));
       await done(patch(client, victim, { roleCode: 'manager' }));
@@ -169,7 +169,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(await toldTo(mallory.email)).to.deep.equal([lost()]);
     });
 
-    describe('by a session of theirs that is older than ten minutes', () => {
+    describe('with a session older than ten minutes', () => {
       let old: Client;
       let invitationId: string;
       beforeEach(async () => {
@@ -217,7 +217,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         });
       }
 
-      it('may still make changes that give no one admin (edit)', async () => {
+      it('may still make changes that give nobody admin (edit)', async () => {
         const {
           body: { id },
         } = await old.post<{ id: string }>('/tenant-admin/invitations', {
@@ -254,7 +254,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       };
       const statusOf = async (client: Client): Promise<number> => (await client.get('/auth/me')).status;
 
-      it('holds for a session that a code has opened once its member administers, by their role or its rights, and no longer than that', async () => {
+      it('refuses a session opened by a code while its member is an administrator, by role or rights', async () => {
         const member = await makeMember(server.services, org);
         const owner = await logIn(org.owner);
         const { client, refreshToken } = await byEmailCode(member);
@@ -273,7 +273,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         expect((await server.client.post('/auth/refresh', { refreshToken })).status).to.equal(200);
       });
 
-      it('holds within five seconds where another server made the change, and for no session that the authenticator opened', async () => {
+      it('refuses it within five seconds after a change on another server, but no session opened by the authenticator', async () => {
         const member = await makeMember(server.services, org);
         const { client } = await byEmailCode(member);
         const colleague = await makeMember(server.services, org);
@@ -283,7 +283,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
           { at: clock.now() },
         );
         expect([await statusOf(client), await statusOf(enrolled)]).to.deep.equal([200, 200]);
-        // As another replica does it: this one still holds who called.
+        // As another replica does it: this server still has the caller in its cache.
         await server.foundation.platform.write({ tenantId: null }, (tx) =>
           tx.run("UPDATE members SET role_code = 'admin' WHERE tenant_id = ? AND role_code = 'viewer'", [
             org.tenant.id,
@@ -294,7 +294,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       });
     });
 
-    it('finds the same after an operator has changed the role, who needs no sign-in for it', async () => {
+    it('also apply after an operator has changed the role, without a sign-in', async () => {
       await server.services.tenants.members.setRole(
         { tenantId: org.tenant.id, memberId: victim.id, roleCode: 'viewer' },
         OPERATOR,

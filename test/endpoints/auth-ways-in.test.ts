@@ -16,20 +16,20 @@ interface SignedIn {
   readonly client: Client;
   readonly refreshToken: string;
 }
-/** A change of how somebody signs in, ready to be made by whatever session the test has. */
+/** A change of a member's sign-in methods, ready to be made by any session of the test. */
 interface Prepared {
-  /** The sessions of this one end. */
+  /** The member whose sessions end. */
   readonly member: Member;
   change(client: Client): Promise<Answer<unknown>>;
-  /** Where the notice goes, and what it says. */
+  /** The recipient and the content of the notice. */
   readonly reported: { readonly to: string; readonly subject: RegExp; readonly says: string };
-  /** Beside the password, to sign in again. */
+  /** The factors beside the password for signing in again. */
   readonly shown?: () => object;
 }
 
-/** Somebody who has got hold of a session, and wants a way in that stays. */
+/** An attacker with a stolen session who tries to establish permanent access. */
 for (const kind of ['sqlite', 'postgres'] as const) {
-  describe(`a change of how somebody signs in, on ${kind}`, () => {
+  describe(`a change of sign-in methods, on ${kind}`, () => {
     if (kind === 'postgres') needsPostgres();
     let server: TestServer;
     let smtp: MailServer;
@@ -62,7 +62,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       if (status !== 200 || !('accessToken' in body)) throw new Error(`sign-in answered ${status}: ${text}`);
       return { client: server.client.as(body.accessToken), refreshToken: body.refreshToken };
     };
-    /** As the thief keeps it alive, or its owner. */
+    /** Refreshes the session, as the attacker or the owner would to keep it alive. */
     const refreshed = async ({ refreshToken }: SignedIn): Promise<SignedIn> => {
       const { status, text, body } = await server.client.post<AuthLoginResult>('/auth/refresh', { refreshToken });
       if (status !== 200) throw new Error(`refresh answered ${status}: ${text}`);
@@ -151,7 +151,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     };
 
     for (const [what, prepare] of Object.entries(CHANGES)) {
-      it(`is refused to a session that is older than ten minutes, also when it was refreshed just now: ${what}`, async () => {
+      it(`is refused to a session that is older than ten minutes, even if it was just refreshed: ${what}`, async () => {
         const { member, change, shown } = await prepare();
         const old = await logIn(member, shown?.());
         clock.advance(10 * MINUTE_MS + 1);
@@ -174,7 +174,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         const { client, refreshToken } = await logIn(member, shown?.());
         const already = smtp.mails.length;
         const answer = await change(client);
-        // What was offered is good for ten minutes, which are not quite over.
+        // The offered secret is valid for ten minutes, which have almost passed.
         expect(answer.status, answer.text).to.equal(200);
         expect((await client.get('/auth/me')).status).to.equal(200);
         expect((await server.client.post('/auth/refresh', { refreshToken })).status).to.equal(200);
@@ -193,7 +193,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       });
     }
 
-    it('is refused late though it was begun in time: a secret, and the question for a passkey', async () => {
+    it('is refused if completed too late: a secret, and the challenge for a passkey', async () => {
       const member = await makeMember(server.services, org);
       const { client } = await logIn(member);
       clock.advance(9 * MINUTE_MS);
@@ -214,7 +214,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect((await client.get('/auth/passkeys')).body).to.deep.equal([]);
     });
 
-    it('counts a wrong code against the account only where it was looked at', async () => {
+    it('counts a wrong code against the account only if it was verified', async () => {
       const member = await makeMember(server.services, org);
       const old = await logIn(member);
       clock.advance(10 * MINUTE_MS + 1);
@@ -240,12 +240,12 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(smtp.last(member.email).parsed.text).to.contain('A passkey was added to your account');
     });
 
-    it('ended on another server a moment ago changes nothing any more', async () => {
+    it('is refused to a session that another server ended a moment ago', async () => {
       const member = await makeMember(server.services, org);
       const { client } = await logIn(member);
       const options = await question(client);
       const secret = await offer(client);
-      // As another replica ends it: this one still holds who called.
+      // As another replica ends it: this server still has the caller in its cache.
       await server.foundation.platform.write({ tenantId: null }, (tx) =>
         tx.run('UPDATE sessions SET revoked_at = ? WHERE member_id = ?', [clock.now(), member.id]),
       );
@@ -259,18 +259,18 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         expect(answer.status).to.equal(401);
     });
 
-    describe('of an address', () => {
+    describe('changing an address', () => {
       const change = (client: Client, { id }: Pick<Member, 'id'>, body: object) =>
         client.patch<DomainError & { email: string }>(`/tenant-admin/members/${id}`, body);
 
-      it("is any administrator's for who administers nothing, soon after a sign-in; all of their sessions end", async () => {
+      it("is allowed to any administrator for other members, soon after a sign-in, and ends all of the member's sessions", async () => {
         const admin = await makeMember(server.services, org, { roleCode: 'admin' });
         const member = await makeMember(server.services, org, { roleCode: 'manager' });
         const old = await logIn(admin);
         clock.advance(10 * MINUTE_MS + 1);
         const refused = await change(old.client, member, { email: `new-${member.email}` });
         expect([refused.status, refused.body.error.code]).to.deep.equal([403, 'RECENT_LOGIN_REQUIRED']);
-        // What leaves the address as it is asks for nothing.
+        // Resending the current address has no requirements.
         expect(
           (await change(old.client, member, { email: member.email.toUpperCase(), name: 'Mia Manager' })).status,
         ).to.equal(200);
@@ -286,7 +286,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         expect(() => smtp.last(`new-${member.email}`)).to.throw();
       });
 
-      it('of an administrator, of who becomes one by the same request, and of the owner cannot be set by others', async () => {
+      it('is refused to others for an administrator, for a member who becomes one by the same request, and for the owner', async () => {
         const [admin, other] = [
           await makeMember(server.services, org, { roleCode: 'admin' }),
           await makeMember(server.services, org, { roleCode: 'admin' }),
@@ -308,7 +308,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         expect(emails).to.have.members([org.owner.email, admin.email, other.email, member.email]);
       });
 
-      it("is an administrator's for the role that any of its members got admin (edit) by", async () => {
+      it('is refused to others for a member whose role gained admin (edit)', async () => {
         const member = await makeMember(server.services, org, { roleCode: 'manager' });
         await server.services.tenants.roles.setPermissions(
           { tenantId: org.tenant.id, code: 'manager', permissions: { admin: 'edit' } },
@@ -320,7 +320,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         );
       });
 
-      it('under an idempotency key is made after another sign-in though it was refused before, and then once', async () => {
+      it('under an idempotency key succeeds once after another sign-in, even if it was refused before', async () => {
         const member = await makeMember(server.services, org);
         const old = await logIn(org.owner);
         clock.advance(10 * MINUTE_MS + 1);
@@ -350,7 +350,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       });
     });
 
-    it('is none at a transfer of ownership for the new owner: all of theirs go on with the new role', async () => {
+    it("is not part of a transfer of ownership: the new owner's sessions continue with the new role", async () => {
       const heir = await makeMember(server.services, org, { roleCode: 'admin' });
       const theirs = [await logIn(heir), await logIn(heir)];
       const { client } = await logIn(org.owner);

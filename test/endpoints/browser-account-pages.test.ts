@@ -4,7 +4,7 @@ import { needsBrowser } from '../support/browser.js';
 import type { Client } from '../support/http.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe('the pages where links in mails lead, in a browser', function () {
+describe('the pages linked in mails, in a browser', function () {
   this.timeout(30_000); // a browser starts a process for each page
   const browser = needsBrowser();
   let server: TestServer;
@@ -18,7 +18,7 @@ describe('the pages where links in mails lead, in a browser', function () {
   });
   after(() => server?.stop());
 
-  /** Opens the link at the test's own address and answers the page. */
+  /** Opens the link at the address of the test server, and returns the page. */
   const opened = async (link: string) => {
     const page = await browser().newPage({ locale: 'en-GB' });
     const { pathname, hash } = new URL(link);
@@ -26,7 +26,7 @@ describe('the pages where links in mails lead, in a browser', function () {
     return page;
   };
 
-  it('who was invited gives a name and a password, and can sign in; the token leaves the address at once', async () => {
+  it('an invited person enters a name and a password, and can sign in; the token leaves the address bar at once', async () => {
     const invited = await owner.post<{ inviteLink: string }>('/tenant-admin/invitations', {
       email: 'new@example.test',
       roleCode: 'viewer',
@@ -51,7 +51,7 @@ describe('the pages where links in mails lead, in a browser', function () {
     await again.close();
   });
 
-  it('a link without its token says so, and runs nothing from elsewhere', async () => {
+  it('a link without its token is reported, and loads nothing from elsewhere', async () => {
     const page = await opened('http://x/reset-password');
     await page.getByText('This link is incomplete.').waitFor();
     expect(await page.locator('input').count()).to.equal(0);

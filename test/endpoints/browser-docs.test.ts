@@ -12,7 +12,7 @@ describe('the reference page, in a browser', function () {
   });
   after(() => server?.stop());
 
-  it('shows the endpoints, breaks no policy of its own, and lets nothing say where its addresses lead', async () => {
+  it('shows the endpoints, complies with its own content security policy, and cannot be redirected by injected markup', async () => {
     const page = await browser().newPage({ locale: 'en-GB' });
     const refused: string[] = [];
     page.on('console', (message) => {
@@ -21,7 +21,7 @@ describe('the reference page, in a browser', function () {
     await page.goto(`${server.url}/docs`);
     await page.getByText('Contracts').first().waitFor();
     expect(refused).to.deep.equal([]);
-    // As somebody would who got markup into it.
+    // As an attacker would who can inject markup into the page.
     const base = await page.evaluate(
       "(() => { const base = document.createElement('base'); base.href = 'https://evil.example/'; document.head.append(base); return document.baseURI; })()",
     );

@@ -7,7 +7,7 @@ import { needsBrowser, servePage } from '../support/browser.js';
 import type { Client } from '../support/http.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-/** What a page of ours has to do, in full; the answers are handed back as the service gave them. */
+/** The complete script that a page needs; answers are passed on unchanged. */
 const PAGE = `<!doctype html><title>Passkeys</title><script>
   async function call(api, path, body, token) {
     const headers = { 'Content-Type': 'application/json', ...(token ? { Authorization: 'Bearer ' + token } : {}) };
@@ -71,7 +71,7 @@ describe('passkeys in a browser', function () {
   const onPage = <T>(work: 'register' | 'signIn', input: object): Promise<{ status: number; body: T }> =>
     page.evaluate(`${work}(${JSON.stringify({ api: server.client.base, ...input })})`);
 
-  it('one is registered on a page, and signs in there', async () => {
+  it('a passkey is registered on a page, and signs in there', async () => {
     const id = await authenticator(true);
     const registered = await onPage<Passkey>('register', { token: member.token, label: 'Browser' });
     expect(registered.status, JSON.stringify(registered.body)).to.equal(201);
@@ -92,7 +92,7 @@ describe('passkeys in a browser', function () {
     await cdp.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId: id });
   });
 
-  it('none is registered without user verification', async () => {
+  it('no passkey is registered without user verification', async () => {
     const id = await authenticator(false);
     const refused = await onPage('register', { token: member.token }).catch((error: unknown) => error);
     expect(String(refused)).to.match(/NotAllowedError|InvalidStateError/);

@@ -29,7 +29,7 @@ describe('the contract configuration over HTTP', () => {
     const catalog = async (client = owner): Promise<Catalog> =>
       (await client.get<Catalog>('/contract-config/catalog')).body;
 
-    it('a fresh organisation reads what is shipped, and its viewers too', async () => {
+    it('the defaults are readable in a new organisation, also by viewers', async () => {
       const viewer = (
         await signIn(server().client, { tenant: made.tenant, member: await makeMember(server().services, made) })
       ).client;
@@ -44,7 +44,7 @@ describe('the contract configuration over HTTP', () => {
       });
     });
 
-    it("a flow of one's own is built, and contracts go through it", async () => {
+    it('a custom flow is created, and contracts pass through it', async () => {
       const flow = await created<Template>('/contract-config/lifecycle/templates', { code: 'rental', name: 'Rental' });
       const base = `/contract-config/lifecycle/templates/${flow.id}`;
       await created<Stage>(`${base}/stages`, { code: 'draft', name: 'Draft' });
@@ -110,7 +110,7 @@ describe('the contract configuration over HTTP', () => {
       });
     });
 
-    it('what belongs to the organisation must be there: roles, channels, members', async () => {
+    it('roles, channels and members of the organisation must exist', async () => {
       const {
         templates: [standard],
       } = await catalog();
@@ -158,7 +158,7 @@ describe('the contract configuration over HTTP', () => {
       ).to.equal(404);
     });
 
-    it('a bad field is named once, to its depth', async () => {
+    it('a bad field is reported once, with its full path', async () => {
       const {
         templates: [standard],
       } = await catalog();
@@ -214,7 +214,7 @@ describe('the contract configuration over HTTP', () => {
         expect((await owner.post('/contract-config/types', { code, name: 'N' })).status, code).to.equal(400);
     });
 
-    it('a code comes once, and a request under one key happens once', async () => {
+    it('a code is unique, and a request under one key runs once', async () => {
       const headers = { 'Idempotency-Key': `key-${newId()}` };
       const first = await owner.post<ContractType>(
         '/contract-config/types',

@@ -61,7 +61,7 @@ describe('exports over HTTP', () => {
           })
         ).client;
 
-      it('are these bytes', async () => {
+      it('have a fixed byte content', async () => {
         const one = await makeTenant(server().services, { slug: `golden-${newId().slice(-12)}` });
         const client = (await signIn(server().client, { tenant: one.tenant, member: one.owner })).client;
         const first = await enter(
@@ -150,7 +150,7 @@ describe('exports over HTTP', () => {
         );
       });
 
-      it('answer the same whether they are asked for by address or by body', async () => {
+      it('answer the same by GET and by POST', async () => {
         const [a, b] = [
           await enter({ projectName: 'Same' }),
           await enter({ projectName: 'Same', payments: [aLine({ dueDate: '2020-01-01' })] }),
@@ -175,7 +175,7 @@ describe('exports over HTTP', () => {
         expect((await owner.post('/contracts/export')).text).to.equal((await owner.get('/contracts/export')).text);
       });
 
-      it('refuse what is not well-formed, and what names nothing', async () => {
+      it('refuse malformed requests, and unknown columns and ids', async () => {
         const other = await makeTenant(server().services);
         for (const [query, message] of [
           ['profile=everything', 'profile must be one of summary, full'],
@@ -224,7 +224,7 @@ describe('exports over HTTP', () => {
         ]);
       });
 
-      it('have the rows and account numbers that the caller may see', async () => {
+      it('contain the rows and account numbers that the caller may see', async () => {
         const south = (
           await server().services.tenants.subjects.add({ tenantId: made.tenant.id, name: 'South' }, OPERATOR)
         ).id;
@@ -259,7 +259,7 @@ describe('exports over HTTP', () => {
         ).to.equal(`${FULL}\r\n`);
       });
 
-      it('are each an event of the audit, also under one key', async () => {
+      it('are audited each, also under one key', async () => {
         const one = await makeTenant(server().services);
         const client = (await signIn(server().client, { tenant: one.tenant, member: one.owner })).client;
         const contract = await enter({ payments: [aLine(), aLine({ period: '2' })] }, client, one);
@@ -320,7 +320,7 @@ describe('exports over HTTP', () => {
     });
     after(() => server.stop());
 
-    it('arrive, while others are served and little is held', async () => {
+    it('are streamed while other requests are served and memory stays low', async () => {
       const answer = await read(`${client.base}/contracts/export?profile=full`, token);
       let bytes = 0;
       const held = process.memoryUsage().rss;
@@ -343,7 +343,7 @@ describe('exports over HTTP', () => {
       expect((await exportsOf(client))[0]).to.include({ contracts: 3_000, rows: 3_000, complete: true });
     });
 
-    it('stop when the client goes away, and how far they came is on record', async () => {
+    it('stop when the client disconnects, and their progress is audited', async () => {
       const answer = await read(`${client.base}/contracts/export?profile=full`, token);
       await once(answer, 'data');
       answer.destroy();

@@ -39,7 +39,7 @@ describe('plan, notes, terms, trash and history over HTTP', () => {
     };
     const key = () => ({ 'Idempotency-Key': `key-${newId()}` });
 
-    it('a seller changes the plan, and leaves receipts and invoices to those who may', async () => {
+    it('a seller changes the plan, but not receipts and invoices, which need their own rights', async () => {
       const { client: sales } = await signedIn('sales');
       const contract = await enter({ payments: [aLine({ period: 'A', receivedAmount: 10 }), aLine({ period: 'B' })] });
       const path = `/contracts/${contract.id}`;
@@ -93,7 +93,7 @@ describe('plan, notes, terms, trash and history over HTTP', () => {
       ]);
     });
 
-    it('a plan under an idempotency key is changed once, and under a stale version not at all', async () => {
+    it('a plan under an idempotency key is changed once, and under an outdated version not at all', async () => {
       const contract = await enter();
       const path = `/contracts/${contract.id}`;
       const headers = key();
@@ -110,7 +110,7 @@ describe('plan, notes, terms, trash and history over HTTP', () => {
       expect((await owner.get<ContractDetail>(path)).body.version).to.equal(2);
     });
 
-    it('notes and terms are added once under a key, changed and removed', async () => {
+    it('notes and terms are added once under a key, updated and removed', async () => {
       const contract = await enter();
       const path = `/contracts/${contract.id}`;
       const headers = { ...key(), 'If-Match': '"1"' };
@@ -156,7 +156,7 @@ describe('plan, notes, terms, trash and history over HTTP', () => {
       ).to.equal(400);
     });
 
-    it('what was deleted is seen in the trash, by those who may delete, and comes back', async () => {
+    it('deleted contracts are visible in the trash to members who may delete, and are restored', async () => {
       const { client: manager, id: managerId } = await signedIn('manager');
       const contract = await enter({ projectName: 'Kran 77', payments: [aLine()] });
       const other = await enter();
@@ -211,7 +211,7 @@ describe('plan, notes, terms, trash and history over HTTP', () => {
       });
     });
 
-    it('the history names the people', async () => {
+    it('the history names the members', async () => {
       const { id: sellerId } = await signedIn('sales');
       const contract = await enter({ payments: [aLine()] });
       await owner.patch(`/contracts/${contract.id}`, { ownerId: sellerId, remark: 'handed over' });
@@ -238,7 +238,7 @@ describe('plan, notes, terms, trash and history over HTTP', () => {
       expect(await owner.get(`/contracts/${newId()}/history`)).to.deep.include({ status: 404, body: NOT_FOUND });
     });
 
-    it('many at once: what is not a list of ids is refused', async () => {
+    it('bulk operations refuse anything but a list of ids', async () => {
       for (const body of [
         {},
         { ids: 'one' },

@@ -45,7 +45,7 @@ describe('contracts over HTTP', () => {
       return body;
     };
 
-    it('a contract is entered, found, changed and deleted', async () => {
+    it('a contract is created, found, updated and deleted', async () => {
       const contract = await enter({ projectName: 'Kran für Kai 7', payments: [aLine({ dueDate: '2020-01-01' })] });
       expect(contract).to.include({ ownerName: 'Olive Owner', isOverdue: true });
       expect(contract.subjectName).to.be.a('string');
@@ -94,7 +94,7 @@ describe('contracts over HTTP', () => {
       expect((await owner.delete(path, undefined, { headers: { 'If-Match': '*' } })).status).to.equal(200);
     });
 
-    it('a bad field is named once, whether in the body or in the query', async () => {
+    it('a bad field is reported once, whether in the body or in the query', async () => {
       const contract = await enter();
       const body = await owner.patch<FrameworkError>(`/contracts/${contract.id}`, {
         quantity: 0,
@@ -121,7 +121,7 @@ describe('contracts over HTTP', () => {
       expect((query.body.message as string[]).find((message) => message.startsWith('sort'))).to.contain('nextDueDate');
     });
 
-    it('references must exist; what a contract has already may be sent back', async () => {
+    it('references must exist, but a contract may keep its stored ones', async () => {
       const seller = await signedIn('sales');
       const contract = await enter({ ownerId: seller.id });
       const path = `/contracts/${contract.id}`;
@@ -152,7 +152,7 @@ describe('contracts over HTTP', () => {
       ).to.equal(404);
     });
 
-    it('who may see contracts may not therefore change or delete them', async () => {
+    it('the right to see contracts does not include changing or deleting them', async () => {
       const contract = await enter();
       const path = `/contracts/${contract.id}`;
       const { client: viewer } = await signedIn('viewer');

@@ -8,7 +8,7 @@ import { enterCsv } from '../support/enter-csv.js';
 import type { Client } from '../support/http.js';
 import { forEachServer } from '../support/server.js';
 
-// It is five in the afternoon of 14 March in UTC, and already 15 March in Shanghai, where this tenant keeps its books.
+// The clock shows 17:00 UTC on 14 March, which is already 15 March in Shanghai, the time zone of this tenant.
 const NOW = '2026-03-14T17:00:00.000Z';
 
 /*
@@ -92,13 +92,13 @@ describe('fifty contracts from a CSV', () => {
       const payments = async (query: Record<string, string | number>) =>
         (await owner.get<PaymentPage>('/payments', { query })).body;
 
-      it('holds every contract and line', async () => {
+      it('contain every contract and line', async () => {
         expect(book).to.have.length(50);
         expect(book.flatMap((contract) => contract.payments)).to.have.length(258);
         expect(await contracts({})).to.include({ total: 50, pageCount: 3 });
       });
 
-      it('has the statistics of the hand calculation', async () => {
+      it('have the statistics of the manual calculation', async () => {
         expect((await owner.get<PaymentStats>('/payments/stats')).body).to.deep.equal({
           asOf: '2026-03-15',
           counts: COUNTS,
@@ -112,12 +112,12 @@ describe('fifty contracts from a CSV', () => {
         });
       });
 
-      it('lists on each tab as many lines as were counted', async () => {
+      it('have as many lines on each tab as were counted', async () => {
         for (const tab of ['due', 'overdue', 'reconcile', 'invoice', 'all'] as const)
           expect((await payments({ tab })).total, tab).to.equal(COUNTS[tab]);
       });
 
-      it('lists what is overdue from the oldest on, and it adds up', async () => {
+      it('are listed as overdue from the oldest on, with a matching sum', async () => {
         const { items } = await payments({ tab: 'overdue', pageSize: 200 });
         const reported = items.map(({ contractNo, period, dueDate, outstandingAmount, currencyCode, daysOverdue }) => ({
           contractNo,
@@ -149,7 +149,7 @@ describe('fifty contracts from a CSV', () => {
         expect(fen).to.equal(52768866);
       });
 
-      it('splits overdue lines and contracts by subject company', async () => {
+      it('split overdue lines and contracts by subject company', async () => {
         const byHand = {
           'Harbour Equipment Ltd': [16, 10, 16],
           远航租赁有限公司: [17, 6, 11],
@@ -163,7 +163,7 @@ describe('fifty contracts from a CSV', () => {
         }
       });
 
-      it('filters contracts as counted by hand', async () => {
+      it('are filtered as counted by hand', async () => {
         const byHand = [
           [{ overdue: true }, 26],
           [{ dueSoon: true }, 8],
@@ -181,7 +181,7 @@ describe('fifty contracts from a CSV', () => {
           expect((await contracts(query)).total, JSON.stringify(query)).to.equal(total);
       });
 
-      it('shows on a contract what its own lines add up to', () => {
+      it('show totals of their own lines', () => {
         const byHand = {
           'HT-2025-007': {
             receivableAmount: 413728.8,
@@ -218,7 +218,7 @@ describe('fifty contracts from a CSV', () => {
             isOverdue: false,
             nextDueDate: '2026-03-23',
           },
-          // A retention in dollars is open; the contract's own currency is settled, in 031 with 737 yuan too much.
+          // A retention in dollars is open; in the contract's own currency, 031 is overpaid by 737 yuan.
           'HT-2025-016': {
             currencyCode: 'JPY',
             receivableAmount: 3441600,

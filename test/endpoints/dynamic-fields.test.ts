@@ -44,7 +44,7 @@ describe('custom fields over HTTP', () => {
     const contract = (changes: Partial<ContractInput> = {}) =>
       aContract({ subjectId: made.subjectId, ownerId: made.owner.id, ...changes });
 
-    it('a field is made, filled in, changed in type and put away', async () => {
+    it('a field is created, used, converted and archived', async () => {
       const gate = await field({ name: 'Gate', section: 'Site' });
       const entered = await owner.post<ContractDetail>('/contracts', contract({ dynamicFields: { [gate.id]: ' 4 ' } }));
       expect([entered.status, entered.body.dynamicFields]).to.deep.equal([201, { [gate.id]: '4' }]);
@@ -99,7 +99,7 @@ describe('custom fields over HTTP', () => {
         (await owner.patch(`/contracts/${entered.body.id}`, { dynamicFields: { [reviewer.id]: id } })).status,
       ).to.equal(200);
       expect((await owner.post('/contracts', contract({ dynamicFields: { [reviewer.id]: id } }))).status).to.equal(422);
-      // Names and addresses on the way from a text.
+      // Names and addresses while converting from text.
       const person = await field();
       await owner.post('/contracts', contract({ dynamicFields: { [person.id]: made.owner.email.toUpperCase() } }));
       expect((await command('UpdateFieldType', { fieldId: person.id, type: 'user' })).body.result).to.include({
@@ -107,7 +107,7 @@ describe('custom fields over HTTP', () => {
       });
     });
 
-    it('roles see and write what is theirs, and admins are shown every definition', async () => {
+    it('each role sees and writes its own fields, and admins see every definition', async () => {
       const hidden = await field({ visibleRoles: ['finance', 'legal'], editableRoles: ['legal'] });
       const [sales, finance, legal] = [await as('sales'), await as('finance'), await as('legal')];
       const listed = async (client: Client) =>
@@ -151,7 +151,7 @@ describe('custom fields over HTTP', () => {
       ]);
     });
 
-    it('only admins command, and the plan must have the feature', async () => {
+    it("commands need administration rights and the plan's feature", async () => {
       const { client } = await as('manager');
       const refused = await command<FrameworkError>('CreateField', { name: 'N', type: 'text' }, { client });
       expect([refused.status, refused.body.message]).to.deep.equal([403, 'admin (edit)']);
@@ -166,7 +166,7 @@ describe('custom fields over HTTP', () => {
       expect(await theirs.get('/dynamic-fields')).to.deep.include({ status: 200, body: [] });
     });
 
-    it("another tenant's field is none, in a command and in a contract", async () => {
+    it("another tenant's field is treated as missing, in a command and in a contract", async () => {
       const { id } = await field();
       const other = await makeTenant(server().services);
       const client = (await signIn(server().client, { tenant: other.tenant, member: other.owner })).client;
@@ -185,7 +185,7 @@ describe('custom fields over HTTP', () => {
       ).to.equal(400);
     });
 
-    it('a command that is sent twice under one key happens once', async () => {
+    it('a command that is sent twice under one key runs once', async () => {
       const headers = { 'Idempotency-Key': `create-${newId()}` };
       const payload = { name: 'Once only', type: 'text' };
       const first = await command('CreateField', payload, { headers });
@@ -201,7 +201,7 @@ describe('custom fields over HTTP', () => {
       });
     });
 
-    it('a loss is refused with its numbers, and a dry run answers them', async () => {
+    it('a loss is refused with its counts, which a dry run returns', async () => {
       const text = await field();
       await owner.post(
         '/contracts',
@@ -219,14 +219,14 @@ describe('custom fields over HTTP', () => {
         200,
         { dryRun: true, total: 1, converted: 0, cleared: 1, unchanged: 0, samples },
       ]);
-      // The same, asked by somebody who sees no contract.
+      // The same for a caller who sees no contract.
       const { client } = await as('admin', { subjectScope: [] });
       expect(
         (await command('UpdateFieldType', { fieldId: text.id, type: 'number', dryRun: true }, { client })).body.result,
       ).to.deep.equal({ dryRun: true, total: 1, converted: 0, cleared: 1, unchanged: 0, samples: [] });
     });
 
-    it('every bad field of a command is named once, by its place', async () => {
+    it('every bad field of a command is reported once, with its path', async () => {
       const messages = async (type: unknown, payload: unknown) =>
         (await owner.post<FrameworkError>('/dynamic-fields/commands', { type, payload })).body.message;
       expect(await messages('DropField', {})).to.deep.equal([

@@ -22,8 +22,8 @@ import { uploadsOf } from '../support/uploads.js';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-describe('readings that are interrupted', function () {
-  this.timeout(90_000); // servers of their own, from source
+describe('interrupted extraction runs', function () {
+  this.timeout(90_000); // the test starts server processes from source
 
   const undo: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
@@ -56,14 +56,14 @@ describe('readings that are interrupted', function () {
   ): Promise<Client> => (await signIn(server.client, { tenant, member: owner })).client;
   const runOf = async (client: Client, { id }: Pick<ExtractionRun, 'id'>): Promise<ExtractionRun> =>
     (await client.get<ExtractionRun>(`/contracts/extractions/${id}`)).body;
-  /** The round of the job, and all that it leaves to be done. */
+  /** One run of the job, with all its remaining work. */
   const round = async (server: TestServer): Promise<void> => {
     await server.schedules.run('documents');
     await settled(server);
   };
 
   for (const kind of ['sqlite', 'postgres', 'remote'] as const)
-    describe(`while the object store is out of reach, on ${kind}`, () => {
+    describe(`while the object store is unreachable, on ${kind}`, () => {
       if (kind === 'postgres') needsPostgres();
       let cable: BreakableConnection;
       let server: TestServer;
@@ -96,7 +96,7 @@ describe('readings that are interrupted', function () {
         return run;
       };
 
-      it('a run waits, and is read when the store is back', async () => {
+      it('a run waits, and is processed when the store is available again', async () => {
         const run = await begun();
         const client = await asOwner(server, made);
         for (let tries = 0; tries < 5; tries++) {
@@ -112,7 +112,7 @@ describe('readings that are interrupted', function () {
         expect((await runOf(client, run)).status).to.equal('needs_review');
       });
 
-      it('after a day it is given up, and says why', async () => {
+      it('a run fails after a day, with the reason', async () => {
         const run = await begun();
         clock.advance(DAY_MS);
         await round(server);
@@ -124,7 +124,7 @@ describe('readings that are interrupted', function () {
       });
     });
 
-  describe('by the end of the process', () => {
+  describe('after the end of the process', () => {
     const readBy = async (
       server: TestServer,
       made: Pick<MadeTenant, 'tenant' | 'owner'>,
@@ -134,7 +134,7 @@ describe('readings that are interrupted', function () {
       return runOf(await asOwner(server, made), run);
     };
 
-    it('killed while reading: another process takes the run up when the lease is over', async () => {
+    it('killed while reading: another process resumes the run when the lease expires', async () => {
       const DATA_DIR = await aFolder();
       const child = await startProcess([program('server/main.ts')], {
         path: '/readyz',
@@ -156,32 +156,32 @@ describe('readings that are interrupted', function () {
 
       const clock = fakeClock(Date.now());
       const server = await started({ DATA_DIR }, clock);
-      const made = { tenant: { slug: 'lost' }, owner: { email: 'lin@lost.test' } } as MadeTenant; // what a sign-in needs of it
+      const made = { tenant: { slug: 'lost' }, owner: { email: 'lin@lost.test' } } as MadeTenant; // what a sign-in needs from the clock
       expect((await readBy(server, made, run)).status, 'the other may be slow, and not dead').to.equal('processing');
       clock.advance(15 * MINUTE_MS);
       expect((await readBy(server, made, run)).status).to.equal('needs_review');
     });
 
-    it('a document with which processes end again and again is given up', async () => {
+    it('a document that repeatedly ends its process is abandoned', async () => {
       const clock = fakeClock(Date.now());
       const server = await started({}, clock);
       const made = await makeTenant(server.services);
       const client = await asOwner(server, made);
       const run = await beginReading(client, await aFile(client));
       await settled(server);
-      // As the third process that died with it has left it.
+      // The state after the third process that died while reading it.
       await server.foundation.tenant?.write({ tenantId: made.tenant.id }, (tx) =>
         tx.run(
           "UPDATE extraction_runs SET status = 'processing', reading_tries = 3, reading_due_at = ? WHERE tenant_id = ? AND id = ?",
           [clock.now(), made.tenant.id, run.id],
         ),
       );
-      clock.advance(15 * MINUTE_MS); // the lease of that process is over
+      clock.advance(15 * MINUTE_MS); // the lease of that process expires
       const read = await readBy(server, made, run);
       expect([read.status, read.warnings.map(({ code }) => code)]).to.deep.equal(['failed', ['DOCUMENT_UNREADABLE']]);
     });
 
-    it('an orderly stop waits for no document: what is not read yet is read by the next process', async () => {
+    it('a graceful shutdown waits for no document, and the next process reads the remaining ones', async () => {
       const DATA_DIR = await aFolder();
       const clock = fakeClock(Date.now());
       const first = await startServer({ env: { DATA_DIR }, clock });

@@ -30,7 +30,7 @@ const HOSTILE: readonly (readonly [
 forEachFileServer(
   (server) => {
     describe("files that cannot be read, or are not the caller's", function () {
-      this.timeout(60_000); // the reader's libraries are read from source once
+      this.timeout(60_000); // the first load of the reader's libraries takes long
 
       let org: Administration;
       let sales: Client;
@@ -47,7 +47,7 @@ forEachFileServer(
         });
 
       for (const [what, code, contentType, bytes] of HOSTILE) {
-        it(`${what}: the run fails and says why in a sentence; what it says may be entered by hand, and the next is read`, async () => {
+        it(`${what}: the run fails with a sentence as the reason, accepts manual values, and the next run works`, async () => {
           const file = await uploadsOf(sales).upload({ fileName: 'paper', contentType, bytes: await bytes() });
           const run = await readFile(sales, file);
           expect(run).to.deep.include({ status: 'failed', fields: [], missingFields: [], overallConfidence: 0 });
@@ -61,7 +61,7 @@ forEachFileServer(
         });
       }
 
-      it('a file out of reach is refused like one that never was', async () => {
+      it("a file outside the caller's scope is refused like a missing one", async () => {
         const contract = (
           await org.asOwner.post<ContractDetail>(
             '/contracts',

@@ -8,8 +8,8 @@ import { readFile } from '../support/reading.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { uploadsOf } from '../support/uploads.js';
 
-describe('extraction from files that are scanned', function () {
-  this.timeout(60_000); // the reader's libraries are read from source once
+describe('extraction from files that are scanned for malware', function () {
+  this.timeout(60_000); // the first load of the reader's libraries takes long
   needsClamd();
   let clamd: TestClamd;
   let org: Administration;
@@ -37,19 +37,19 @@ describe('extraction from files that are scanned', function () {
     await clamd?.stop();
   });
 
-  it('one that was found clean is read', async () => {
+  it('a clean file is read', async () => {
     const file = await upload(ONE_CONTRACT_TEXT);
     expect(file.scanStatus).to.equal('clean');
     expect((await readFile(org.asOwner, file)).status).to.equal('needs_review');
   });
 
-  it('one with malware is not opened', async () => {
+  it('an infected file is not opened', async () => {
     const file = await upload(`${ONE_CONTRACT_TEXT}\n${EICAR}`);
     expect(file.scanStatus).to.equal('infected');
     expect(await refusal(file.id)).to.deep.equal([403, 'FILE_INFECTED', { signature: file.scanSignature }]);
   });
 
-  it('one that could not be scanned is not opened either, even where it may be downloaded', async () => {
+  it('an unscanned file is not opened either, even if downloads permit it', async () => {
     await clamd.kill();
     const file = await upload(ONE_CONTRACT_TEXT);
     expect(file.scanStatus).to.be.oneOf(['pending', 'error']);

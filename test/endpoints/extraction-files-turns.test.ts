@@ -16,7 +16,7 @@ interface Reader {
 
 forEachFileServer((server, kind) => {
   describe('ten documents at once, of two organisations', function () {
-    this.timeout(60_000); // the reader's libraries are read from source once
+    this.timeout(60_000); // the first load of the reader's libraries takes long
 
     const readers: Reader[] = [];
     before(async () => {
@@ -27,7 +27,7 @@ forEachFileServer((server, kind) => {
       }
     });
 
-    it('a second organisation with five waits for one document of the first, and others are answered meanwhile', async () => {
+    it('a second organisation with five waits for one document of the first, and other requests are answered meanwhile', async () => {
       const delay = monitorEventLoopDelay({ resolution: 5 });
       delay.enable();
       const begun: { readonly reader: Reader; readonly run: ExtractionRun }[] = [];

@@ -23,7 +23,7 @@ const put = (fieldKey: string, overrideValue: unknown) => ({ fieldKey, status: '
 
 forEachFileServer((server, kind) => {
   describe('extraction from files over HTTP', function () {
-    this.timeout(60_000); // the reader's libraries are read from source once
+    this.timeout(60_000); // the first load of the reader's libraries takes long
 
     let org: Administration;
     let sales: Client;
@@ -72,12 +72,12 @@ forEachFileServer((server, kind) => {
       });
     }
 
-    // Recognition takes seconds, and is the same wherever the bytes come from.
+    // Recognition takes seconds, and is independent of the store.
     if (kind === 'sqlite and a folder')
-      describe('on paper', () => {
+      describe('of pictures', () => {
         const browser = needsBrowser();
 
-        it('a scan as PNG is recognised, and says so', async () => {
+        it('a scan as PNG is recognised, and reported as such', async () => {
           const [scan] = await printer(browser()).scans(ONE_CONTRACT_PAGE);
           const file = await uploadsOf(sales).upload({
             fileName: 'scan.png',
@@ -97,7 +97,7 @@ forEachFileServer((server, kind) => {
           ['contract-g4.tif', 'image/tiff'],
           ['contract.heic', 'image/heic'],
         ] as const) {
-          it(`${contentType} is taken for what it is, and read`, async () => {
+          it(`${contentType} is detected and read`, async () => {
             const file = await uploadsOf(sales).upload({
               fileName,
               contentType,
@@ -110,7 +110,7 @@ forEachFileServer((server, kind) => {
         }
       });
 
-    it('a run for a contract changes the contract, and nothing before its review', async () => {
+    it('a run for a contract changes the contract only after its review', async () => {
       const contract = (
         await org.asOwner.post<ContractDetail>(
           '/contracts',
@@ -139,7 +139,7 @@ forEachFileServer((server, kind) => {
       );
     });
 
-    it('the same Idempotency-Key begins one reading, whose run both answers name', async () => {
+    it('one Idempotency-Key starts one run, which both answers name', async () => {
       const { fileName, contentType, bytes } = ONE_CONTRACT_AS.text;
       const file = await uploadsOf(sales).upload({ fileName, contentType, bytes: await bytes() });
       const headers = { 'Idempotency-Key': `read-${file.id}` };
@@ -156,7 +156,7 @@ forEachFileServer((server, kind) => {
       expect([other.status, other.body.error.code]).to.deep.equal([422, 'IDEMPOTENCY_KEY_REUSED']);
     });
 
-    it('each reading of a file is a run of its own, and the audit records its start and outcome', async () => {
+    it('each request for a file is a separate run, and the audit records its start and outcome', async () => {
       const { fileName, contentType, bytes } = ONE_CONTRACT_AS.text;
       const file = await uploadsOf(org.asOwner).upload({ fileName, contentType, bytes: await bytes() });
       const runs = await Promise.all([1, 2].map(() => beginReading(org.asOwner, file)));

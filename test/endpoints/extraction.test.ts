@@ -31,7 +31,7 @@ forEachServer((server) => {
       return run;
     };
 
-    it('a text is read, reviewed and becomes a contract of the caller', async () => {
+    it('a text is extracted, reviewed and becomes a contract of the caller', async () => {
       const run = await readText(sales.client, { fileName: 'contract.txt' });
       expect((await sales.client.get<ExtractionRun>(`/contracts/extractions/${run.id}`)).body).to.deep.equal(run);
       const path = `/contracts/extractions/${run.id}/review`;
@@ -90,7 +90,7 @@ forEachServer((server) => {
       }
     });
 
-    it('a run out of reach is answered to the byte like one that never was', async () => {
+    it("a run outside the caller's scope is answered with the same bytes as a missing one", async () => {
       const contract = (
         await org.asOwner.post<ContractDetail>(
           '/contracts',
@@ -135,7 +135,7 @@ forEachServer((server) => {
       ]);
     });
 
-    it('people, subject companies and roles that are not there are refused by field', async () => {
+    it('members, subject companies and roles that do not exist are refused by field', async () => {
       const run = await readText(sales.client);
       const [gone, otherTenant] = [newId(), (await administration(server())).owner.id];
       for (const [key, value, field] of [
@@ -155,7 +155,7 @@ forEachServer((server) => {
       }
     });
 
-    it("the version that If-Match names is the contract's, and a key makes a repeat the same", async () => {
+    it('If-Match names the version of the contract, and a key makes a repeated request run once', async () => {
       const contract = (
         await org.asOwner.post<ContractDetail>(
           '/contracts',
@@ -177,7 +177,7 @@ forEachServer((server) => {
       expect([second.text, second.headers.get('idempotency-replayed')]).to.deep.equal([first.text, 'true']);
     });
 
-    it('bad requests are named field by field', async () => {
+    it('invalid requests are reported field by field', async () => {
       const bad = await sales.client.post<FrameworkError>('/contracts/extract', {
         text: 5,
         fileRef: [],

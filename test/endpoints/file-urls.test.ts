@@ -6,7 +6,7 @@ import { startServer, type TestServer } from '../support/server.js';
 
 const ORIGIN = 'https://pages.example.com';
 
-describe('signed links to files at the server', () => {
+describe('signed links to files on the server', () => {
   let server: TestServer;
   before(async () => {
     server = await startServer({ env: { CORS_ORIGINS: ORIGIN } });
@@ -14,7 +14,7 @@ describe('signed links to files at the server', () => {
   after(() => server.stop());
 
   const store = (): ObjectStore => filesOf(server).objects;
-  /** The test server listens elsewhere than PUBLIC_URL says. */
+  /** The address of the test server differs from PUBLIC_URL. */
   const here = (link: string): string => {
     const { pathname, search } = new URL(link);
     return `${server.url}${pathname}${search}`;
@@ -28,7 +28,7 @@ describe('signed links to files at the server', () => {
     );
   });
 
-  it('take and give bytes, with the headers of every other answer', async () => {
+  it('accept and return bytes, with the headers of every other answer', async () => {
     const bytes = randomBytes(500_000);
     const { url, headers } = await upload('uploads/t/b', bytes.length);
     const put = await fetch(here(url), { method: 'PUT', headers: { ...headers }, body: new Uint8Array(bytes) });
@@ -74,7 +74,7 @@ describe('signed links to files at the server', () => {
     expect(otherTenant.headers.get('access-control-allow-origin')).to.equal(null);
   });
 
-  it('refuse in the shape of every other refusal, and say nothing of what is stored', async () => {
+  it('are refused in the format of every other error, without revealing what is stored', async () => {
     const { url, headers } = await upload('uploads/t/d', 3);
     const wrong = await fetch(here(url), { method: 'PUT', headers: { ...headers }, body: 'ab' });
     expect([wrong.status, await wrong.json()]).to.deep.equal([
@@ -99,11 +99,11 @@ describe('signed links to files at the server', () => {
     ]);
   });
 
-  it('are not in the log', () => {
+  it('are not logged', () => {
     expect(JSON.stringify(server.logged)).to.contain('/files/:key').and.not.contain('signature=');
   });
 
-  it('say at the start what the store does not allow, and start all the same', async () => {
+  it('let the server start with a warning if the store denies an operation', async () => {
     const broken = await startServer({ env: { OBJECT_STORE_URL: 's3://key:planted@127.0.0.1:1/bucket?tls=false' } });
     try {
       expect((await broken.client.get('/health')).status).to.equal(200);

@@ -12,7 +12,7 @@ import { PDF, reachable, uploadsOf, type ToUpload } from '../support/uploads.js'
 const ZIP = { fileName: 'evidence.zip', contentType: 'application/zip' };
 const TEXT = { fileName: 'note.txt', contentType: 'text/plain' };
 
-/** Made once: some take a while. */
+/** Created once, as some take long. */
 const INFECTED = [
   ['EICAR', { ...TEXT, bytes: Buffer.from(EICAR) }],
   ['EICAR in a zip', { ...ZIP, bytes: aZip({ 'a.txt': 'nothing to see', 'b/eicar.com': EICAR }) }],
@@ -40,7 +40,7 @@ const UNSEEN = [
 forEachFileServer(
   (server, kind) => {
     describe('attacks by files', function () {
-      this.timeout(60_000); // forty megabytes go to the store, to the scanner and back
+      this.timeout(60_000); // forty megabytes are sent to the store, to the scanner and back
       let org: Administration;
       beforeEach(async () => {
         org = await administration(server());
@@ -48,7 +48,7 @@ forEachFileServer(
       const download = (id: string) => org.asOwner.get<Download & DomainError>(`/files/${id}/download`);
 
       for (const [what, file] of INFECTED) {
-        it(`${what} is found, moved to quarantine and never given out`, async () => {
+        it(`${what} is found, moved to quarantine and never delivered`, async () => {
           const confirmed = await uploadsOf(org.asOwner).upload(file);
           const { body } = await until(
             () => org.asOwner.get<FileRecord>(`/files/${confirmed.id}`),
@@ -67,7 +67,7 @@ forEachFileServer(
       }
 
       for (const [what, file, reason] of UNSEEN) {
-        it(`${what} is not called clean, says why, and is not given out`, async () => {
+        it(`${what} is not reported as clean, has a reason, and is not delivered`, async () => {
           const uploads = uploadsOf(org.asOwner);
           const announced = await uploads.announce(file);
           expect((await uploads.put(announced, file.bytes)).status).to.equal(200);
@@ -87,7 +87,7 @@ forEachFileServer(
         });
       }
 
-      it('what is two things at once, or another thing than it says, is refused', async () => {
+      it('a file that combines two formats, or is not of its declared type, is refused', async () => {
         const archive = aZip({ 'eicar.com': EICAR });
         const pdfAndZip = Buffer.concat([PDF, archive]);
         for (const [contentType, bytes] of [
@@ -108,7 +108,7 @@ forEachFileServer(
         expect(await objectsOf(server(), org)).to.deep.equal([]);
       });
 
-      it('a PUT that is longer, shorter or of another type is refused, and leaves nothing', async () => {
+      it('a PUT that is longer, shorter or of another type is refused, and stores nothing', async () => {
         const uploads = uploadsOf(org.asOwner);
         const announced = await uploads.announce();
         for (const bytes of [
@@ -117,7 +117,7 @@ forEachFileServer(
           Buffer.alloc(0),
           Buffer.alloc(5_000_000),
         ]) {
-          const { status } = await uploads.put(announced, bytes).catch(() => ({ status: 400 })); // a store may hang up on what it does not take
+          const { status } = await uploads.put(announced, bytes).catch(() => ({ status: 400 })); // a store may close the connection on a request that it refuses
           expect(status, `${bytes.length} bytes`).to.be.within(400, 499);
         }
         for (const headers of [{ 'Content-Type': 'text/html' }, { 'Content-Type': 'application/pdf; charset=utf-8' }])
@@ -127,7 +127,7 @@ forEachFileServer(
         expect((await uploads.put(announced)).status).to.equal(200);
       });
 
-      it('a body that goes on after its length, or breaks off, is never taken for the file', async () => {
+      it('a body that exceeds its length, or breaks off, is never accepted as the file', async () => {
         const uploads = uploadsOf(org.asOwner);
         const announced = await uploads.announce();
         const url = new URL(reachable(announced.uploadUrl, org.asOwner));
@@ -138,7 +138,7 @@ forEachFileServer(
         expect(await objectsOf(server(), org)).to.deep.equal([]);
       });
 
-      it('what is put to the old URL after, and while, it is confirmed changes nothing: given out is what was hashed and scanned', async () => {
+      it('a PUT to the old URL during and after the confirmation changes nothing: the delivered bytes are those hashed and scanned', async () => {
         const uploads = uploadsOf(org.asOwner);
         const harmless = Buffer.concat([PDF, randomBytes(200_000)]);
         const evil = Buffer.concat([PDF, Buffer.from(EICAR), randomBytes(200_000 - EICAR.length)]);
@@ -162,7 +162,7 @@ forEachFileServer(
         }
         const answers = await Promise.all(puts);
         const taken = answers.filter(({ status }) => status === 200);
-        // Two at a time are taken by our own URLs; an S3 server takes them all.
+        // Our own URLs accept two concurrent uploads; an S3 server accepts them all.
         expect(taken).to.have.length.within(kind === 'postgres and minio' ? 100 : 1, 100);
         for (const { status, text } of answers.filter((answer) => !taken.includes(answer)))
           expect([status, (JSON.parse(text) as FrameworkError).message]).to.deep.equal([
@@ -189,7 +189,7 @@ forEachFileServer(
         ).to.deep.equal({ status: 'clean' });
       });
 
-      it('a URL for one upload takes no other, nor is it good for reading', async () => {
+      it('a URL for one upload is valid neither for another nor for reading', async () => {
         const uploads = uploadsOf(org.asOwner);
         const [mine, other] = [await uploads.announce(), await uploads.announce()];
         const url = reachable(mine.uploadUrl, org.asOwner);
@@ -217,7 +217,7 @@ forEachFileServer(
 
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Sends that, and hangs up a moment after the server has begun to read it. */
+/** Sends these bytes, and disconnects shortly after the server has begun to read them. */
 function brokenOff({ hostname, port }: URL, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () =>

@@ -17,7 +17,7 @@ forEachFileServer(
       let org: Administration;
       let contract: { id: string; payments: { id: string }[] };
       beforeEach(async () => {
-        clock.set(Date.now()); // an S3 server has a clock of its own
+        clock.set(Date.now()); // an S3 server uses the real clock
         org = await administration(server());
         contract = (
           await org.asOwner.post<typeof contract>(
@@ -37,7 +37,7 @@ forEachFileServer(
         return announced;
       };
 
-      it('answers the whole record, and leaves the bytes under their final key alone', async () => {
+      it('returns the complete record, and leaves only the final object in the store', async () => {
         const links = { contractId: contract.id, paymentId: contract.payments[0]?.id ?? '' };
         const announced = await uploaded({ ...links, fileName: '合同 "1".pdf' });
         const { status, body } = await uploadsOf(org.asOwner).confirm(announced, {
@@ -69,7 +69,7 @@ forEachFileServer(
         ]);
       });
 
-      it('takes links and bucket from the token when they are left out', async () => {
+      it('uses links and bucket from the token if they are omitted', async () => {
         const announced = await uploaded({ paymentId: contract.payments[0]?.id });
         const { body } = await org.asOwner.post<FileRecord>('/files/confirm', {
           ...announcement(),
@@ -84,7 +84,7 @@ forEachFileServer(
         });
       });
 
-      it('refuses every field that is not as it was announced, and names it', async () => {
+      it('refuses and reports every field that differs from the presigned upload', async () => {
         const announced = await uploaded({ contractId: contract.id });
         const others = {
           bucket: 'another',
@@ -110,7 +110,7 @@ forEachFileServer(
         expect((await uploadsOf(org.asOwner).confirm(announced)).status).to.equal(201);
       });
 
-      it('refuses a token that was changed anywhere, or is none', async () => {
+      it('refuses a token that is modified in any part or malformed', async () => {
         const announced = await uploaded();
         const { uploadToken } = announced;
         const [header = '', payload = '', signature = ''] = uploadToken.split('.');
@@ -145,7 +145,7 @@ forEachFileServer(
         ).to.include({ code: 'UPLOAD_TOKEN_MISMATCH' });
       });
 
-      it('is only for the member who announced it, not another member or tenant', async () => {
+      it('is allowed only to the member who requested the upload, not to another member or tenant', async () => {
         const announced = await uploaded();
         const colleague = await org.join({ roleCode: 'admin' });
         const otherTenant = await administration(server());
@@ -159,7 +159,7 @@ forEachFileServer(
           expect((await uploadsOf(client).confirm(announced)).status, 'nor when it is a file').to.equal(422);
       });
 
-      it("has fifteen minutes; the first confirmation's file is answered after that, too", async () => {
+      it('is possible for fifteen minutes, after which the file of the first confirmation is still returned', async () => {
         const [first, second] = [await uploaded(), await uploaded()];
         clock.advance(14 * 60_000 + 59_000);
         const made = await uploadsOf(await ownerOf(server(), org)).confirm(first);
@@ -173,7 +173,7 @@ forEachFileServer(
         expect((await late.confirm(first)).text).to.equal(made.text);
       });
 
-      it('makes one file of ten confirmations at once, in any mixture of keys', async () => {
+      it('creates one file in ten concurrent requests, with any mixture of keys', async () => {
         const announced = await uploaded();
         const [key, body] = [
           newId(),
@@ -201,7 +201,7 @@ forEachFileServer(
         expect(await objectsOf(server(), org)).to.have.length(1);
       });
 
-      it('keeps the answer to a key, and not that another request has it just now', async () => {
+      it('stores the answer under a key, except the conflict with a concurrent request', async () => {
         const announced = await uploaded();
         const [key, body] = [
           newId(),
@@ -239,7 +239,7 @@ forEachFileServer(
         ).to.equal(1);
       });
 
-      it('keeps the answer to a key for a file that is already confirmed', async () => {
+      it('stores the answer under a key for a file that is already confirmed', async () => {
         const announced = await uploaded();
         const body = {
           ...announcement(),
@@ -258,7 +258,7 @@ forEachFileServer(
         });
       });
 
-      it('says when nothing was uploaded, and works when it has been', async () => {
+      it('reports a missing upload, and succeeds after it', async () => {
         const uploads = uploadsOf(org.asOwner);
         const announced = await uploads.announce();
         const headers = { 'Idempotency-Key': newId() };
@@ -274,7 +274,7 @@ forEachFileServer(
         expect((await confirm()).status, 'under the same key').to.equal(201);
       });
 
-      it('refuses what is not what it says, removes it, and takes the right bytes after that', async () => {
+      it('refuses and removes content of another type, and accepts the right bytes afterwards', async () => {
         const uploads = uploadsOf(org.asOwner);
         const page = Buffer.from('<html><script>alert(1)</script></html>'.padEnd(PDF.length));
         for (const [contentType, bytes] of [
@@ -297,13 +297,13 @@ forEachFileServer(
         expect((await uploads.confirm(announced)).status).to.equal(201);
       });
 
-      it('takes a file of no bytes, which is clean without a look', async () => {
+      it('accepts an empty file, which is clean without a scan', async () => {
         const file = await uploadsOf(org.asOwner).upload({ bytes: Buffer.alloc(0) });
         expect(file).to.include({ sizeBytes: 0, scanStatus: 'clean', sha256: createHash('sha256').digest('hex') });
         expect((await org.asOwner.get(`/files/${file.id}/download`)).status).to.equal(200);
       });
 
-      it('refuses a record that was deleted since the announcement', async () => {
+      it('refuses a record that was deleted since the upload was requested', async () => {
         const announced = await uploaded({ contractId: contract.id });
         await org.asOwner.delete(`/contracts/${contract.id}`);
         expect(failure(await uploadsOf(org.asOwner).confirm(announced))).to.deep.include({
@@ -312,7 +312,7 @@ forEachFileServer(
         });
       });
 
-      it('names each bad field once', async () => {
+      it('reports each bad field once', async () => {
         const { status, body } = await org.asOwner.post<{ message: string[] }>('/files/confirm', {
           kind: 'photo',
           sizeBytes: -1,
@@ -331,7 +331,7 @@ forEachFileServer(
         ]);
       });
 
-      it('goes on record as what the member did', async () => {
+      it('is audited as an action of the member', async () => {
         const file = await uploadsOf(org.asOwner).upload();
         const { body } = await org.asOwner.get<{ items: { action: string; recordId: string; actorId: string }[] }>(
           '/audit',

@@ -32,7 +32,7 @@ forEachFileServer((server) => {
     const download = (id: string, options = {}, client = org.asOwner) =>
       client.get<Download>(`/files/${id}/download`, options);
 
-    it('gives a URL for a minute, under which the bytes are an attachment of their name', async () => {
+    it('returns a URL for one minute, which serves the bytes as an attachment with their name', async () => {
       const begun = Date.now();
       for (const fileName of ['contract.pdf', '合同 第一号.pdf', 'a"b;c=d\'%41.pdf', 'über \u{1F4C4}.pdf']) {
         const file = await uploadsOf(org.asOwner).upload({ fileName });
@@ -57,7 +57,7 @@ forEachFileServer((server) => {
       }
     });
 
-    it('is good for this one file, as it was signed', async () => {
+    it('is valid for this one file, as signed', async () => {
       const file = await uploadsOf(org.asOwner).upload();
       const { body } = await download(file.id);
       const url = reachable(body.url, org.asOwner);
@@ -101,14 +101,14 @@ forEachFileServer((server) => {
       });
     }
 
-    it("takes no Accept apart that is longer than any browser's: it would keep others waiting", async () => {
+    it("does not parse an Accept header longer than any browser's, as that would delay others", async () => {
       const file = await uploadsOf(org.asOwner).upload();
       expect((await download(file.id, { headers: { Accept: `text/html;a="${','.repeat(60_000)}` } })).status).to.equal(
         200,
       );
     });
 
-    it('asks where the file hangs, when that is said: filed there, or referred to there', async () => {
+    it('checks the record named in the request: the file is filed there, or referred to there', async () => {
       const [there, other] = [await contract(), await contract()];
       const line = there.payments[0]?.id ?? '';
       const filed = await uploadsOf(org.asOwner).upload({ contractId: there.id, paymentId: line });
@@ -141,7 +141,7 @@ forEachFileServer((server) => {
       );
     });
 
-    it('is for callers who see a contract with the file, and for all others the same 404 as a missing file', async () => {
+    it('is allowed to callers who see a contract with the file, and others get the same 404 as for a missing file', async () => {
       const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Second Ltd' });
       const elsewhere = await contract(org.asOwner, { subjectId: second.id });
       const unfiled = await uploadsOf(org.asOwner).upload();
@@ -162,14 +162,14 @@ forEachFileServer((server) => {
       for (const { id } of files)
         for (const client of [scoped.client, otherTenant.asOwner]) expect(await answers(client, id)).to.equal(nothing);
       expect(await answers(org.asOwner, 'no id')).to.equal(nothing);
-      // The caller may open it as long as a contract in their scope refers to it.
+      // The caller may open it while a contract in their scope refers to it.
       const here = await contract(org.asOwner, { contractAttachment: unfiled.id });
       expect((await download(unfiled.id, {}, scoped.client)).status).to.equal(200);
       await org.asOwner.patch(`/contracts/${here.id}`, { contractAttachment: null });
       expect(await answers(scoped.client, unfiled.id)).to.equal(nothing);
     });
 
-    it('is for who uploaded it, while it hangs nowhere', async () => {
+    it('is allowed to the uploader while no record refers to the file', async () => {
       const scoped = await org.join({ roleCode: 'viewer', subjectScope: [org.subjectId] });
       const colleague = await org.join({ roleCode: 'viewer', subjectScope: [org.subjectId] });
       const file = await uploadsOf(scoped.client).upload();
@@ -183,7 +183,7 @@ forEachFileServer((server) => {
       ).to.equal(404);
     });
 
-    it('keeps to the contracts of their own, of those who see only these', async () => {
+    it('is limited by the owner scope of callers who see only their own contracts', async () => {
       expect((await org.asOwner.patch('/tenant-admin/settings', { ownerScopeEnabled: true })).status).to.equal(200);
       const sales = await org.join({ roleCode: 'sales' });
       const theirs = await uploadsOf(org.asOwner).upload({
@@ -195,7 +195,7 @@ forEachFileServer((server) => {
       for (const { id } of [ours, loose]) expect((await download(id, {}, sales.client)).status).to.equal(404);
     });
 
-    it('goes on record, each time, with who it was', async () => {
+    it('is audited each time, with the member', async () => {
       const viewer = await org.join({ roleCode: 'viewer' });
       const file = await uploadsOf(org.asOwner).upload();
       await download(file.id, {}, viewer.client);
@@ -208,7 +208,7 @@ forEachFileServer((server) => {
       expect(JSON.stringify(body.items)).to.contain(file.id);
     });
 
-    it('says so when the store has lost the bytes, or has others', async () => {
+    it('reports that the store has lost the bytes, or has others', async () => {
       const [lost, changed] = [await uploadsOf(org.asOwner).upload(), await uploadsOf(org.asOwner).upload()];
       const { objects } = filesOf(server());
       for await (const { key } of objects.list(`tenants/${org.tenant.id}/`)) {
@@ -227,8 +227,8 @@ forEachFileServer((server) => {
   });
 });
 
-describe('which files are given out', () => {
-  /** By what FILE_SCAN_MODE and FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN are. */
+describe('files that may be downloaded', () => {
+  /** By FILE_SCAN_MODE and FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN. */
   const TABLE = [
     { mode: 'off', requires: 'true', clean: 200, skipped: 200, pending: 409, error: 409, infected: 403 },
     { mode: 'off', requires: 'false', clean: 200, skipped: 200, pending: 200, error: 200, infected: 403 },
@@ -239,7 +239,7 @@ describe('which files are given out', () => {
   for (const { mode, requires, ...expected } of TABLE) {
     describe(`with scanning ${mode}, and clean files alone ${requires}`, () => {
       let server: TestServer;
-      // Nobody listens there: files stay as they are put here.
+      // Nothing listens there, so files keep the status set here.
       before(async () => {
         server = await startServer({
           env: { FILE_SCAN_MODE: mode, FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN: requires, CLAMAV_URL: 'tcp://127.0.0.1:9' },

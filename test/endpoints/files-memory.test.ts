@@ -10,12 +10,12 @@ import { startProcess } from '../support/process.js';
 import { program } from '../support/programs.js';
 import { skip } from '../support/skip.js';
 
-/** The bench has the long ones: fifty, on a folder and on MinIO. */
+/** The benchmark has the long runs: fifty files, on a folder and on MinIO. */
 const FILES = { count: 5, sizeBytes: 40_000_000 };
 const MOST_GROWTH_MB = 64;
 
-describe('the memory of a server that takes in large files', function () {
-  this.timeout(120_000); // a server of its own, and a lot of bytes
+describe('the memory of a server that accepts large files', function () {
+  this.timeout(120_000); // a separate server, and a lot of data
   needsClamd();
   const undo: (() => Promise<unknown>)[] = [];
   afterEach(async () => {

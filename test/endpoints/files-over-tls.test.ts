@@ -16,13 +16,12 @@ import { skip } from '../support/skip.js';
 import { PDF, uploadsOf } from '../support/uploads.js';
 
 describe('files in an S3 store behind TLS', function () {
-  this.timeout(120_000); // servers of their own
+  this.timeout(120_000); // the test starts separate servers
   const undo: (() => Promise<unknown>)[] = [];
   const install = installations();
   let minio: S3Server;
   /**
-   * For programs that trust whoever signed the certificate of the store, as an installation with an authority of its
-   * own does.
+   * For programs that trust the issuer of the store's certificate, as an installation with a private authority does.
    */
   let trusting: Readonly<Record<string, string>>;
   before('MinIO', async function () {
@@ -48,7 +47,7 @@ describe('files in an S3 store behind TLS', function () {
     },
   };
   for (const [style, { url, host }] of Object.entries(addresses)) {
-    it(`are announced, put, confirmed and downloaded with style=${style}`, async () => {
+    it(`are presigned, uploaded, confirmed and downloaded with style=${style}`, async () => {
       const client = await startedOn(url());
       const uploads = uploadsOf(client);
       const announced = await uploads.announce();
@@ -65,8 +64,7 @@ describe('files in an S3 store behind TLS', function () {
   }
 
   /**
-   * A server in a process of its own, because a process reads whom it trusts when it begins; its organisation is signed
-   * in.
+   * A server in a separate process, as a process reads its trusted authorities at start; its organisation is signed in.
    */
   async function startedOn(objectStoreUrl: string): Promise<Client> {
     const DATA_DIR = await mkdtemp(join(tmpdir(), 'duebook-tls-'));
@@ -88,7 +86,7 @@ describe('files in an S3 store behind TLS', function () {
     return clientOf(server.origin, body.accessToken);
   }
 
-  describe('looked at by the doctor', () => {
+  describe('checked by the doctor', () => {
     interface Check {
       readonly name: string;
       readonly status: string;
@@ -100,7 +98,7 @@ describe('files in an S3 store behind TLS', function () {
       return (JSON.parse(stdout) as { checks: Check[] }).checks.find(({ name }) => name === 'object_store');
     };
 
-    it('are behind a certificate that is not trusted', async () => {
+    it('are behind an untrusted certificate', async () => {
       const found = await objectStore({ OBJECT_STORE_URL: minio.url('by-path') });
       expect(found).to.include({ status: 'fail' });
       expect(found?.detail).to.contain('DEPTH_ZERO_SELF_SIGNED_CERT');

@@ -12,7 +12,7 @@ const QUOTA = 300_000_000;
 
 forEachFileServer(
   (server) => {
-    describe('announcing an upload', () => {
+    describe('requesting an upload', () => {
       let org: Administration;
       beforeEach(async () => {
         org = await administration(server());
@@ -36,7 +36,7 @@ forEachFileServer(
           )
         ).body;
 
-      it('answers everything that a PUT and the confirmation need, for fifteen minutes', async () => {
+      it('returns everything that a PUT and the confirmation need, for fifteen minutes', async () => {
         const begun = Date.now();
         const { status, body } = await presign();
         expect(status).to.equal(201);
@@ -72,10 +72,10 @@ forEachFileServer(
       });
 
       for (const kind of ['contract_original', 'invoice', 'receipt', 'acceptance_report', 'other_evidence']) {
-        it(`takes the kind ${kind}`, async () => expect((await presign({ kind })).status).to.equal(201));
+        it(`accepts the kind ${kind}`, async () => expect((await presign({ kind })).status).to.equal(201));
       }
 
-      it('takes no other kind, and names each bad field once', async () => {
+      it('refuses other kinds, and reports each bad field once', async () => {
         expect(problems(await presign({ kind: 'photo' }))).to.have.length(1);
         expect(problems(await presign({ kind: '', fileName: 'a/b', sizeBytes: -1, contentType: 5 }))).to.have.length(4);
         expect(problems(await org.asOwner.post('/files/presign', {}))).to.have.length(4);
@@ -102,7 +102,7 @@ forEachFileServer(
         });
       }
 
-      it('takes 255 characters of any script, however many bytes they are', async () => {
+      it('accepts 255 characters of any script, however many bytes they are', async () => {
         for (const fileName of [
           `${'合'.repeat(251)}.pdf`,
           'Vertrag "Nord"; filename=x.pdf',
@@ -121,7 +121,7 @@ forEachFileServer(
         'application/x-msdownload',
         'nonsense',
       ]) {
-        it(`refuses ${contentType}, and says what is taken`, async () => {
+        it(`refuses ${contentType}, and lists the accepted types`, async () => {
           const error = failure(await presign({ contentType })) as DomainError['error'];
           expect(error.code).to.equal('FILE_TYPE_NOT_ALLOWED');
           expect(error.details['allowed']).to.include.members([
@@ -134,13 +134,13 @@ forEachFileServer(
         });
       }
 
-      it('does not mind how a type is written, and passes its parameters over', async () => {
+      it('ignores the spelling of a type, and its parameters', async () => {
         expect((await presign({ contentType: 'Text/CSV; charset=utf-8' })).body.headers).to.deep.equal({
           'Content-Type': 'text/csv',
         });
       });
 
-      it('takes no bytes, and the most, and not one more', async () => {
+      it('accepts empty files and the maximum size, and not one byte more', async () => {
         expect((await presign({ sizeBytes: 0 })).status).to.equal(201);
         expect((await presign({ sizeBytes: 52_428_800 })).status).to.equal(201);
         expect(failure(await presign({ sizeBytes: 52_428_801 }))).to.deep.include({
@@ -176,7 +176,7 @@ forEachFileServer(
         expect(problems(await presign({ contractId: one.id, subjectId: subject.id }))).to.have.length(1);
       });
 
-      it('refuses links that are not there, are of another tenant, or out of scope, all alike', async () => {
+      it('refuses links that are missing, of another tenant, or out of scope, with the same answer', async () => {
         const there = await contract();
         const otherTenant = await administration(server());
         const scoped = await org.join({ roleCode: 'viewer', subjectScope: [] });
@@ -195,13 +195,13 @@ forEachFileServer(
         }
       });
 
-      it('is for callers who may see contracts', async () => {
+      it('is allowed to callers who may see contracts', async () => {
         const viewer = await org.join({ roleCode: 'viewer' });
         expect((await presign({}, viewer.client)).status).to.equal(201);
         expect((await org.asOwner.post('/files/presign', announcement(), { token: null })).status).to.equal(401);
       });
 
-      it('counts what is announced and what is confirmed against the quota, also when many come at once', async () => {
+      it('counts requested and confirmed uploads against the quota, also concurrently', async () => {
         await uploadsOf(org.asOwner).upload();
         const answers = await Promise.all(Array.from({ length: 12 }, () => presign({ sizeBytes: 50_000_000 })));
         expect(answers.filter(({ status }) => status === 201)).to.have.length(5);
@@ -211,7 +211,7 @@ forEachFileServer(
         });
       });
 
-      it('stops at two hundred open uploads of a tenant, and says when to come again', async () => {
+      it('is refused beyond two hundred open uploads of a tenant, with the time to retry', async () => {
         const taken = await Promise.all(Array.from({ length: 205 }, () => presign({ sizeBytes: 1 })));
         expect(taken.filter(({ status }) => status === 201)).to.have.length(200);
         const refused = taken.find(({ status }) => status !== 201);
@@ -220,7 +220,7 @@ forEachFileServer(
         expect((await presign({}, (await administration(server())).asOwner)).status, 'another tenant').to.equal(201);
       });
 
-      it('answers the same upload to the same idempotency key, also a refusal', async () => {
+      it('returns the same upload for the same idempotency key, and repeats a refusal', async () => {
         const headers = { 'Idempotency-Key': newId() };
         const [first, second] = [
           await org.asOwner.post('/files/presign', announcement(), { headers }),

@@ -21,7 +21,7 @@ let clock: FakeClock;
 
 type Step = 'copy' | 'head' | 'read' | 'remove';
 
-/** Steps of the store that are done otherwise for now. */
+/** Steps of the store that are replaced temporarily. */
 const otherSteps: { [K in Step]?: (plain: ObjectStore[K]) => ObjectStore[K] } = {};
 
 const steered = (plain: ObjectStore): ObjectStore => ({
@@ -34,17 +34,17 @@ const steered = (plain: ObjectStore): ObjectStore => ({
 
 forEachFileServer(
   (server, kind, clamd) => {
-    describe('files between two who want something of them', function () {
+    describe('concurrent operations on a file', function () {
       this.timeout(60_000);
       let org: Administration;
       beforeEach(async () => {
-        clock.set(Date.now()); // an S3 server has a clock of its own
+        clock.set(Date.now()); // an S3 server uses the real clock
         org = await administration(server());
       });
       const record = async (id: string) => (await (await ownerOf(server(), org)).get<FileRecord>(`/files/${id}`)).body;
       const sweep = (orphans = false) => asJob(server(), org, clock).sweepFiles({ orphans });
 
-      /** The store with one step of it done otherwise, while `work` goes on. */
+      /** Runs `work` with some steps of the store replaced. */
       async function otherwise<K extends Step>(
         step: K,
         instead: (typeof otherSteps)[K],
@@ -58,7 +58,7 @@ forEachFileServer(
         }
       }
 
-      it('an infected one cannot be downloaded even when the store does not let it be moved; it is moved later', async () => {
+      it('an infected file cannot be downloaded even if the store refuses to move it, and is moved later', async () => {
         const file = await uploadsOf(org.asOwner).upload({ ...NOTE, bytes: Buffer.from('Beware of the marmalade') });
         await settled(server());
         expect((await record(file.id)).scanStatus).to.equal('clean');
@@ -86,13 +86,13 @@ forEachFileServer(
         expect((await asOwner.get(`/files/${file.id}/download`)).status).to.equal(403);
       });
 
-      it('a confirmation that comes too late touches nothing of the file that another has made', async () => {
+      it('a late confirmation does not affect the file of an earlier one', async () => {
         const uploads = uploadsOf(org.asOwner);
         const [first, second] = [Buffer.from('MZ\0\0\0\0binary'.padEnd(200)), Buffer.from('a note'.padEnd(200))];
         const announced = await uploads.announce({ ...NOTE, bytes: first });
         await uploads.put(announced, first);
         const { asked, goOn, gate } = gated();
-        // The first finds what is no text, and sleeps before it removes its copy.
+        // The first finds a binary file, and pauses before it removes its copy.
         await otherwise(
           'remove',
           (plain) => async (key) => {
@@ -133,7 +133,7 @@ forEachFileServer(
         ).to.equal(201);
       });
 
-      it('one whose confirmation ended with its process is confirmed by the next, seconds later', async () => {
+      it('a file whose confirmation ended with its process is confirmed by the next, seconds later', async () => {
         const uploads = uploadsOf(org.asOwner);
         const announced = await uploads.announce();
         await uploads.put(announced);
@@ -154,7 +154,7 @@ forEachFileServer(
           tx.run("UPDATE files SET scan_status = 'infected' WHERE tenant_id = ? AND id = ?", [org.tenant.id, id]),
         );
 
-      it('one that is found infected while a download waits for the store is not given out', async () => {
+      it('a file that is found infected while a download waits for the store is not delivered', async () => {
         const file = await uploadsOf(org.asOwner).upload();
         await settled(server());
         const { asked, goOn, gate } = gated();
@@ -178,7 +178,7 @@ forEachFileServer(
         );
       });
 
-      it('one that is found infected while it is read gives nothing away', async () => {
+      it('a file that is found infected during a download delivers no further bytes', async () => {
         const file = await uploadsOf(org.asOwner).upload({
           ...NOTE,
           bytes: Buffer.from('SALE CONTRACT\nContract No.: C-77\nTotal price: USD 12,000.00\n'),
@@ -212,7 +212,7 @@ forEachFileServer(
         );
       });
 
-      it('one whose bytes break off during the scan is reported as the store being unavailable, and confirmed when it is back', async () => {
+      it('an interrupted read during the scan is reported as an unavailable store, and the file is confirmed afterwards', async () => {
         const uploads = uploadsOf(org.asOwner);
         const announced = await uploads.announce();
         await uploads.put(announced);
@@ -235,7 +235,7 @@ forEachFileServer(
         expect((await uploads.confirm(announced)).status).to.equal(201);
       });
 
-      it('one that a custom field has as its default stays when its contract goes', async () => {
+      it('the default file of a custom field is kept when its contract is deleted', async () => {
         const gone = (
           await org.asOwner.post<{ id: string }>(
             '/contracts',
@@ -265,7 +265,7 @@ forEachFileServer(
 
       // SQLite has one writer.
       if (kind === 'postgres and minio')
-        it('removing one with its contract waits for transactions that add a reference to it', async () => {
+        it('removing a file with its contract waits for transactions that add a reference to it', async () => {
           const contract = async () =>
             (
               await org.asOwner.post<{ id: string }>(
@@ -281,7 +281,7 @@ forEachFileServer(
           const asOwner = await ownerOf(server(), org);
           let sweeping: Promise<unknown> = Promise.resolve();
           await server().foundation.tenant?.write({ tenantId: org.tenant.id }, async (tx) => {
-            // As the check of a reference does before it looks at the file.
+            // As the check of a reference does before it reads the file.
             await tx.get('SELECT pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [`${org.tenant.id}/files`]);
             sweeping = sweep();
             await new Promise((resolve) => {

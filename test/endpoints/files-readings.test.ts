@@ -12,27 +12,27 @@ import { skip } from '../support/skip.js';
 import { uploadsOf, type ToUpload } from '../support/uploads.js';
 
 const SIZE = 8_000_000;
-/** To its end it is looked into: nothing of it can be packed. */
+/** It is inspected to its end, as its content cannot be compressed. */
 const ARCHIVE: ToUpload = {
   fileName: 'evidence.zip',
   contentType: 'application/zip',
   bytes: aZip({ 'evidence.bin': randomBytes(SIZE) }),
 };
 
-/** Made once: to pack so much takes long. */
+/** Created once, as compressing so much takes long. */
 let packed: Buffer | undefined;
 const bomb = (): Buffer => (packed ??= aZip({ 'virus.txt': EICAR, 'zeros.bin': Buffer.alloc(201 * 2 ** 20) }));
 
 interface Counted {
   readonly server: TestServer;
-  /** All that the store has given so far. */
+  /** All bytes that the store has delivered so far. */
   bytesRead(): Promise<number>;
   stop(): Promise<void>;
 }
 
 type Env = Readonly<Record<string, string>>;
 
-/** Linux counts what the process has read; what comes over sockets meanwhile is next to nothing. */
+/** Linux counts the bytes that the process has read; socket traffic meanwhile is negligible. */
 const inFolder = async (env: Env): Promise<Counted> => {
   const server = await startServer({ env });
   return {
@@ -58,7 +58,7 @@ const inMinio = async (env: Env): Promise<Counted> => {
 };
 
 for (const [kind, open, times] of [
-  // For the entity tag of what was uploaded, for the copy, and for all who look at it.
+  // For the entity tag of the upload, for the copy, and for the inspections.
   ['in a folder', inFolder, 3],
   // The store copies on the server side.
   ['on MinIO', inMinio, 1],
@@ -86,7 +86,7 @@ for (const [kind, open, times] of [
       await clamd?.stop();
     });
 
-    it(`is read ${times === 1 ? 'once' : `${times} times`}: one reading is for its hash, its content, the archive and the scanner`, async () => {
+    it(`is read ${times === 1 ? 'once' : `${times} times`}: one read serves its hash, its content type, the archive limits and the scanner`, async () => {
       const { server, bytesRead } = counted();
       const uploads = uploadsOf((await administration(server)).asOwner);
       const announced = await uploads.announce(ARCHIVE);
@@ -99,11 +99,11 @@ for (const [kind, open, times] of [
       expect(read / SIZE).to.be.within(times, times + 0.2);
     });
 
-    it('keeps the order of what is said of it: what it is not, what is malware, what cannot be looked into', async () => {
+    it('is checked in a fixed order: content type, malware, archive limits', async () => {
       const { server } = counted();
       const org = await administration(server);
       const uploads = uploadsOf(org.asOwner);
-      // Malware that is not what it is said to be is refused, and leaves nothing.
+      // Malware of another type than declared is refused, and leaves no record.
       const pretended = { bytes: Buffer.from(EICAR) };
       const announced = await uploads.announce(pretended);
       await uploads.put(announced, pretended.bytes);
@@ -113,7 +113,7 @@ for (const [kind, open, times] of [
       );
       await settled(server);
       expect(await objectsOf(server, org)).to.deep.equal([]);
-      // Nothing is found in a bomb by us, and the scanner is not kept busy with it.
+      // Our own check rejects an archive bomb, which is not sent to the scanner.
       expect(await uploads.upload({ ...ARCHIVE, bytes: bomb() })).to.deep.include({
         scanStatus: 'error',
         scanError: 'The archive unpacks to more than the limit: its content cannot be checked.',

@@ -11,7 +11,9 @@ interface Made {
   payments: { id: string }[];
 }
 
-/** Everywhere that the API takes a file. Each sends one reference, and says under which name it is refused. */
+/**
+ * Every place where the API accepts a file. Each sends one reference, and returns the name under which it is refused.
+ */
 const PLACES: Readonly<
   Record<
     string,
@@ -90,7 +92,7 @@ const PLACES: Readonly<
   }),
 };
 
-/** Where an attachment may be anything that points to the evidence; only what looks like a file is checked. */
+/** Where an attachment may be any link to evidence, only one that resembles a file is checked. */
 const ANY_TEXT: ReadonlySet<string> = new Set(['an invoice', 'a task']);
 
 forEachServer((server) => {
@@ -112,7 +114,7 @@ forEachServer((server) => {
       );
 
     for (const [place, send] of Object.entries(PLACES)) {
-      it(`in ${place} is taken when it is a file, and refused when it is missing, another tenant's, or infected`, async () => {
+      it(`in ${place} is accepted for a file, and refused if it is missing, another tenant's, or infected`, async () => {
         const otherTenant = await administration(server());
         const infected = await uploadsOf(org.asOwner).upload();
         await infect(infected.id);
@@ -138,7 +140,7 @@ forEachServer((server) => {
       });
     }
 
-    it('to one that the caller does not see is refused: a reference gives no access to a file', async () => {
+    it('to an invisible file is refused: a reference gives no access to a file', async () => {
       const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Second Ltd' });
       const { body: elsewhere } = await org.asOwner.post<Made>(
         '/contracts',
@@ -183,7 +185,7 @@ forEachServer((server) => {
       }
     });
 
-    it('is no way round a scope that has changed, nor round a field that is hidden', async () => {
+    it('does not bypass a changed scope or a hidden field', async () => {
       const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Fourth Ltd' });
       const scoped = await org.join({ roleCode: 'sales', subjectScope: [org.subjectId] });
       const own = await uploadsOf(scoped.client).upload({ subjectId: org.subjectId });
@@ -235,7 +237,7 @@ forEachServer((server) => {
       expect((await org.asOwner.get<{ subjectId: string }>(`/files/${filed.id}`)).body.subjectId).to.equal(second.id);
     });
 
-    it('is none in a text: who writes the id of a file into one does not open it, nor keep it', async () => {
+    it('is not created by a file id within a text, which neither opens nor keeps the file', async () => {
       const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Third Ltd' });
       const { body: elsewhere } = await org.asOwner.post<Made>(
         '/contracts',

@@ -15,7 +15,7 @@ import { uploadsOf } from '../support/uploads.js';
 const TEXT = { fileName: 'note.txt', contentType: 'text/plain' };
 const DAY_MS = 86_400_000;
 
-describe('a scanner that is not always there', function () {
+describe('an unreliable scanner', function () {
   this.timeout(60_000);
   needsClamd();
   let clamd: TestClamd;
@@ -44,7 +44,7 @@ describe('a scanner that is not always there', function () {
   const scan = () => asJob(server, org, clock).scanFiles({});
   const text = (content: string) => ({ ...TEXT, bytes: Buffer.from(content) });
 
-  it('is down: files are accepted, reported as not scanned and not downloadable; when it is back they are scanned', async () => {
+  it('that is down: files are accepted, reported as not scanned, and scanned when it is available again', async () => {
     line.mode = 'refuses';
     const [harmless, evil] = [
       await uploadsOf(org.asOwner).upload(text('harmless')),
@@ -54,7 +54,7 @@ describe('a scanner that is not always there', function () {
       expect([scanStatus, typeof scanError]).to.deep.equal(['error', 'string']);
       expect((await download(id)).body.error.code).to.equal('FILE_SCAN_PENDING');
     }
-    // While it is down its tries are not used up.
+    // Attempts during the outage do not count.
     for (let hours = 0; hours < 48; hours += 1) {
       clock.advance(3_600_000);
       expect(await scan()).to.deep.equal({ scanned: 0, more: false });
@@ -68,7 +68,7 @@ describe('a scanner that is not always there', function () {
     expect(await objectsOf(server, org)).to.include(`quarantine/${org.tenant.id}/${evil.id}`);
   });
 
-  it('is silent: the confirmation waits five seconds and no longer, and the scan goes on without it', async () => {
+  it('that does not answer: the confirmation waits five seconds, and the scan continues without it', async () => {
     line.mode = 'silent';
     const begun = performance.now();
     const file = await uploadsOf(org.asOwner).upload(text('harmless'));
@@ -78,7 +78,7 @@ describe('a scanner that is not always there', function () {
       code: 'FILE_SCAN_PENDING',
       details: { scanStatus: 'pending' },
     });
-    // It is asked for its version first, in vain.
+    // The request for its version, which comes first, also fails.
     await until(
       () => Promise.resolve(line.unanswered),
       (times) => times >= 1,
@@ -92,7 +92,7 @@ describe('a scanner that is not always there', function () {
     expect((await record(file.id)).scanStatus).to.equal('clean');
   });
 
-  it('takes nothing of a large file: the confirmation goes on without it, and when it takes it again it has all of it', async () => {
+  it('that stalls on a large file: the confirmation continues without it, and the scanner later gets the whole file', async () => {
     line.mode = 'pauses';
     const bytes = Buffer.concat([Buffer.alloc(20_000_000, 'all is well\n'), Buffer.from('\nBeware of the marmalade')]);
     await clamd.learn('Marmalade', 'marmalade');
@@ -105,7 +105,7 @@ describe('a scanner that is not always there', function () {
     expect(await record(file.id)).to.include({ scanStatus: 'infected', scanSignature: 'Marmalade.UNOFFICIAL' });
   });
 
-  it('is killed while it scans: the file waits, and is clean when another is there', async () => {
+  it('that is killed while it scans: the file waits, and is clean when the scanner is available again', async () => {
     line.mode = 'stalls';
     const bytes = Buffer.alloc(8_000_000, 'all is well\n');
     const uploading = uploadsOf(org.asOwner).upload({ ...TEXT, bytes });
@@ -127,21 +127,21 @@ describe('a scanner that is not always there', function () {
     expect((await record(file.id)).scanStatus).to.equal('clean');
   });
 
-  it('gives no verdict again and again: it is asked ever more seldom, and left alone until it has other signatures', async () => {
+  it('that repeatedly gives no verdict: it is asked with growing intervals, and not again until it has new signatures', async () => {
     const file = await uploadsOf(org.asOwner).upload(text('harmless'));
     await put(file.id, "scan_status = 'pending', scan_due_at = 0");
     line.mode = 'only versions';
     const waits: number[] = [];
     let since = clock.now();
     for (let minutes = 0, step = 1; minutes < 30 * 60; minutes += step) {
-      step = minutes < 36 ? 1 : 30; // so soon the first three are over
+      step = minutes < 36 ? 1 : 30; // the time after which the first three attempts are due
       if ((await scan()).scanned > 0) {
         waits.push(Math.round((clock.now() - since) / 60_000));
         since = clock.now();
       }
       clock.advance(step * 60_000);
     }
-    // Looked at each minute at first, then each half hour.
+    // Attempts start a minute apart, and end half an hour apart.
     expect(waits).to.deep.equal([0, 1, 5, 30, 120, 300, 480, 480]);
     expect((await record(file.id)).scanStatus).to.equal('error');
     line.mode = 'passes';
@@ -151,7 +151,7 @@ describe('a scanner that is not always there', function () {
     expect((await record(file.id)).scanStatus).to.equal('clean');
   });
 
-  it('learns something: what was clean is looked at again, put into quarantine, and given out no more', async () => {
+  it('with new signatures: clean files are scanned again, quarantined, and no longer delivered', async () => {
     line.version = 'ClamAV 1.4.6/27123/Thu Nov 19 08:26:00 2026';
     const [turned, stays] = [
       await uploadsOf(org.asOwner).upload(text('Beware of the marmalade')),
@@ -172,7 +172,7 @@ describe('a scanner that is not always there', function () {
     expect(await scan()).to.deep.equal({ scanned: 0, more: false });
   });
 
-  it('has signatures of its own, which have no version: after four weeks files are looked at again all the same', async () => {
+  it('with private signatures, which have no version: files are scanned again after four weeks', async () => {
     const file = await uploadsOf(org.asOwner).upload(text('Beware of the marmalade'));
     await clamd.learn('Marmalade', 'marmalade');
     clock.advance(27 * DAY_MS);
@@ -182,7 +182,7 @@ describe('a scanner that is not always there', function () {
     expect((await record(file.id)).scanStatus).to.equal('infected');
   });
 
-  it('cannot scan again just now: what was found clean stays so', async () => {
+  it('that cannot scan again: files found clean remain so', async () => {
     line.version = 'ClamAV 1.4.6/27123/Thu Nov 19 08:26:00 2026';
     const file = await uploadsOf(org.asOwner).upload(text('harmless'));
     line.version = 'ClamAV 1.4.6/27124/Fri Nov 20 08:26:00 2026';
@@ -192,7 +192,7 @@ describe('a scanner that is not always there', function () {
     expect((await download(file.id)).status).to.equal(200);
   });
 
-  it('two that scan at once do it once', async () => {
+  it('used by two concurrent scans, of which one takes effect', async () => {
     const file = await uploadsOf(org.asOwner).upload(text('harmless'));
     await put(file.id, "scan_status = 'pending', scan_due_at = 0");
     const done = await Promise.all(Array.from({ length: 5 }, scan));
@@ -209,10 +209,10 @@ describe('a scanner that is not always there', function () {
     );
 });
 
-describe('a scanner that cannot be relied on', () => {
+describe('a scanner whose self-test fails', () => {
   needsClamd();
 
-  it('is not believed: files stay unscanned, and the log says why', async () => {
+  it('is not trusted: files stay unscanned, and the log contains the reason', async () => {
     const clamd = await startClamd({ settings: { AlertExceedsMax: 'no' } });
     const server = await startServer({ env: { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url } });
     try {
@@ -230,22 +230,22 @@ describe('a scanner that cannot be relied on', () => {
   });
 });
 
-/** Between the server and its clamd. */
+/** A proxy between the server and its clamd. */
 interface Line {
   readonly url: string;
   /**
-   * `stalls`: takes what comes and passes nothing on; `pauses`: takes no more than the beginning of a file, until
-   * `goOn`; `only versions`: hangs up on every scan.
+   * `stalls`: accepts data and forwards nothing; `pauses`: accepts only the beginning of a file, until `goOn`; `only
+   * versions`: disconnects on every scan.
    */
   mode: 'passes' | 'refuses' | 'silent' | 'stalls' | 'pauses' | 'only versions';
-  /** What the scanner says that it is; its own words when there is nothing here. */
+  /** Replaces the version that the scanner reports, if set. */
   version: string | undefined;
-  /** Bytes from the server, of connections that stall. */
+  /** Bytes from the server, on connections that stall. */
   readonly received: number;
-  /** Files that the server has asked about in silence. */
+  /** Files that the server has sent to a silent scanner. */
   readonly unanswered: number;
   hangUp(): void;
-  /** Passes on what paused. */
+  /** Forwards the data of paused connections. */
   goOn(): void;
   turnTo(clamd: URL): void;
   stop(): Promise<void>;
@@ -284,7 +284,7 @@ async function lineTo(clamd: URL): Promise<Line> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const line: Line = {
-    url: `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`, // of a server on a port, not on a pipe
+    url: `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`, // a TCP address, not a pipe
     mode: 'passes',
     version: undefined,
     get received() {

@@ -23,7 +23,7 @@ const folder = async (): Promise<Breakable> => {
   const files = join(server.config.dataDir, 'files');
   return {
     server,
-    // As a disk that is not mounted any more, and a folder that has become something else.
+    // As an unmounted disk, and a folder that has been replaced by a file.
     takeAway: async () => {
       await rename(files, `${files}-away`);
       await writeFile(files, '');
@@ -53,7 +53,7 @@ const minio = async (): Promise<Breakable> => {
 };
 
 for (const [kind, open] of Object.entries({ 'a folder': folder, minio })) {
-  describe(`an object store that is away, on ${kind}`, function () {
+  describe(`an unavailable object store, on ${kind}`, function () {
     this.timeout(60_000);
     let store: Breakable;
     let stop: (() => Promise<void>) | undefined;
@@ -66,7 +66,7 @@ for (const [kind, open] of Object.entries({ 'a folder': folder, minio })) {
     });
     after(() => stop?.());
 
-    it('is reported at each step, with Retry-After; nothing is lost, and the same call works when it is back', async () => {
+    it('is reported at each step, with Retry-After; nothing is lost, and the same call works afterwards', async () => {
       const org = await administration(store.server);
       const uploads = uploadsOf(org.asOwner);
       const kept = await uploads.upload();

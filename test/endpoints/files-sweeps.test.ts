@@ -15,11 +15,11 @@ let clock: FakeClock;
 
 forEachFileServer(
   (server) => {
-    describe('what is no longer needed', function () {
+    describe('the removal of files', function () {
       this.timeout(30_000);
       let org: Administration;
       beforeEach(async () => {
-        clock.set(Date.now()); // an S3 server has a clock of its own
+        clock.set(Date.now()); // an S3 server uses the real clock
         org = await administration(server());
       });
       const contract = async (changes: object = {}) =>
@@ -37,7 +37,7 @@ forEachFileServer(
         });
       const statusOf = async (id: string) => (await (await ownerOf(server(), org)).get(`/files/${id}`)).status;
 
-      it('uploads that were not confirmed go after a day, with what a broken-off confirmation copied', async () => {
+      it('removes unconfirmed uploads after a day, with the copies of an interrupted confirmation', async () => {
         const uploads = uploadsOf(org.asOwner);
         const [loose, copied, empty] = [await uploads.announce(), await uploads.announce(), await uploads.announce()];
         for (const announced of [loose, copied]) await uploads.put(announced);
@@ -56,7 +56,7 @@ forEachFileServer(
         expect(await sweep(true)).to.deep.equal({ removed: 0, more: false });
       });
 
-      it('is deleted when it expires, and tenants without any are not queried', async () => {
+      it('removes an expired file, without querying tenants that have none', async () => {
         const idle = await administration(server());
         const uploads = uploadsOf(org.asOwner);
         await uploads.put(await uploads.announce());
@@ -83,7 +83,7 @@ forEachFileServer(
         expect((await objectsOf(server(), org)).map((key) => key.split('/').at(-1))).to.deep.equal([filed.id]);
       });
 
-      it('what was put to an old URL after its file was confirmed goes, and the file stays', async () => {
+      it('removes an object put to an old URL after the confirmation, and keeps the file', async () => {
         const uploads = uploadsOf(org.asOwner);
         const announced = await uploads.announce();
         await uploads.put(announced);
@@ -97,7 +97,7 @@ forEachFileServer(
         expect((await (await ownerOf(server(), org)).get(`/files/${announced.fileId}/download`)).status).to.equal(200);
       });
 
-      it('objects that belong to nothing go after a day, and those of other tenants stay', async () => {
+      it('removes unreferenced objects after a day, and keeps those of other tenants', async () => {
         const other = await administration(server());
         const theirs = await uploadsOf(other.asOwner).upload();
         const ours = await uploadsOf(org.asOwner).upload();
@@ -119,7 +119,7 @@ forEachFileServer(
         expect(theirs.id).to.be.a('string');
       });
 
-      it('files of a deleted contract stay for thirty days, and then go, unless another has them', async () => {
+      it('removes files of a deleted contract after thirty days, unless another contract refers to them', async () => {
         const owner = uploadsOf(org.asOwner);
         const named = await owner.upload();
         const proof = await owner.upload({ kind: 'receipt' });
@@ -162,8 +162,8 @@ forEachFileServer(
 
 forEachFileServer(
   (server) => {
-    describe('what is in quarantine', () => {
-      it('goes after thirty days; its record stays, and says what it was', async () => {
+    describe('a quarantined file', () => {
+      it('is removed after thirty days, while its record remains with the finding', async () => {
         clock.set(Date.now());
         const org = await administration(server());
         const file = await uploadsOf(org.asOwner).upload({

@@ -13,7 +13,7 @@ forEachServer((server) => {
       org = await administration(server());
     });
 
-    it('a file is announced, put into the store, confirmed, and downloaded as it was', async () => {
+    it('a file is presigned, put into the store, confirmed, and downloaded unchanged', async () => {
       const uploads = uploadsOf(org.asOwner);
       const announced = await uploads.announce();
       expect(announced.objectKey).to.equal(`uploads/${org.tenant.id}/${announced.fileId}`);
@@ -38,7 +38,7 @@ forEachServer((server) => {
       expect(got.headers.get('content-disposition')).to.match(/^attachment; filename="contract\.pdf"/);
     });
 
-    it('the same confirmation again answers the same file, and ten at once make one', async () => {
+    it('a repeated confirmation returns the same file, and ten concurrent ones create one', async () => {
       const uploads = uploadsOf(org.asOwner);
       const announced = await uploads.announce();
       await uploads.put(announced);
@@ -47,7 +47,7 @@ forEachServer((server) => {
       expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
     });
 
-    it('a browser that follows the link is sent to the bytes', async () => {
+    it('a browser that follows the link is redirected to the bytes', async () => {
       const file = await uploadsOf(org.asOwner).upload();
       const { status, headers } = await org.asOwner.get(`/files/${file.id}/download`, {
         headers: { Accept: 'text/html,application/xhtml+xml' },
@@ -56,7 +56,7 @@ forEachServer((server) => {
       expect((await fetch(reachable(headers.get('location') ?? '', org.asOwner))).status).to.equal(200);
     });
 
-    it('what is not what it says is refused and removed', async () => {
+    it('a file of another type than declared is refused and removed', async () => {
       const uploads = uploadsOf(org.asOwner);
       const file = { bytes: Buffer.from('<html>not a pdf</html>') };
       const announced = await uploads.announce(file);

@@ -28,7 +28,7 @@ forEachServer((server) => {
     const names = async (client: Client) =>
       (await client.get<SavedView[]>('/saved-views/contracts')).body.map(({ name }) => name);
 
-    it('members who may read contracts save, list, change and delete views of their own', async () => {
+    it('members who may read contracts save, list, change and delete their own views', async () => {
       const made = await viewer.post<SavedView>('/saved-views/contracts', aView());
       expect(made.status, made.text).to.equal(201);
       expect(made.body).to.include({ name: 'Overdue', scope: 'personal', mode: 'table', sortKey: 'nextDueDate' });
@@ -41,7 +41,7 @@ forEachServer((server) => {
       expect(await names(viewer)).to.deep.equal([]);
     });
 
-    it('team views need admin (edit) to be made, changed and removed', async () => {
+    it('team views need admin (edit) to be created, changed and deleted', async () => {
       const refused = await viewer.post<FrameworkError>('/saved-views/contracts', aView({ scope: 'team' }));
       expect([refused.status, refused.body]).to.deep.equal([
         403,
@@ -58,7 +58,7 @@ forEachServer((server) => {
       expect((await admin.client.delete(`/saved-views/${team.id}`)).status).to.equal(200);
     });
 
-    it("another's personal view is answered to the byte like one that never was", async () => {
+    it("another member's personal view is answered with the same bytes as a missing one", async () => {
       const { body: view } = await viewer.post<SavedView>('/saved-views/contracts', aView());
       for (const client of [org.asOwner, (await administration(server())).asOwner]) {
         for (const id of [view.id, newId(), 'no-id']) {
@@ -72,7 +72,7 @@ forEachServer((server) => {
       expect(await names(viewer)).to.deep.equal(['Overdue']);
     });
 
-    it('bad fields are named one by one, a taken name is 409, and a key makes a repeat the same', async () => {
+    it('bad fields are reported separately, a duplicate name is 409, and a key makes a repeated request run once', async () => {
       const bad = await viewer.post<FrameworkError>(
         '/saved-views/contracts',
         aView({ mode: 'grid', sortKey: 'colour', filters: [], visibleFields: 'all', surprise: 1 }),
@@ -98,7 +98,7 @@ forEachServer((server) => {
       expect(
         (await viewer.post<DomainError>('/saved-views/contracts', aView({ name: 'overdue' }))).body.error,
       ).to.deep.include({ code: 'DUPLICATE_CODE', details: { field: 'name', value: 'overdue' } });
-      expect(second.status).to.equal(422); // another subject company in the filter: not the same request
+      expect(second.status).to.equal(422); // a different subject company in the filter makes a different request
       const body = aView({ name: 'Twice' });
       const again = { 'Idempotency-Key': 'saved-view-2' };
       expect((await viewer.post('/saved-views/contracts', body, { headers: again })).text).to.equal(
@@ -106,7 +106,7 @@ forEachServer((server) => {
       );
     });
 
-    it('leave with their member: shown before, moved with the rest, and again nothing', async () => {
+    it('views of a member who leaves are previewed, transferred, and not transferred twice', async () => {
       const [leaver, heir] = [await org.join({ roleCode: 'admin' }), await org.join({ roleCode: 'sales' })];
       await leaver.client.post('/saved-views/contracts', aView());
       await leaver.client.post('/saved-views/contracts', aView({ scope: 'team', name: 'Ours' }));
@@ -126,7 +126,7 @@ forEachServer((server) => {
       expect((await offboard()).body.transferred).to.include({ personalViews: 0, teamViews: 0 });
     });
 
-    it('of a member who stays are copied: they keep their own, and again nothing is copied', async () => {
+    it('views of a member who stays are copied once, and the originals kept', async () => {
       const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
       await leaver.client.post('/saved-views/contracts', aView());
       const handOver = async (body: object = {}) =>
@@ -140,7 +140,7 @@ forEachServer((server) => {
       expect(await names(leaver.client)).to.deep.equal(['Overdue']);
       const [copy] = (await heir.client.get<{ id: string; name: string }[]>('/saved-views/contracts')).body;
       expect(copy?.name).to.match(/^Overdue \(from .+\)$/);
-      // Whatever the successor calls it since, it is the copy.
+      // It remains the copy, even if the successor has renamed it since.
       await heir.client.patch(`/saved-views/${copy?.id ?? ''}`, { name: 'Late' });
       expect(await handOver()).to.equal(0);
       expect(await names(heir.client)).to.deep.equal(['Late']);
@@ -148,7 +148,7 @@ forEachServer((server) => {
       expect(await names(heir.client)).to.deep.equal(['Late']);
     });
 
-    it('stay where they are when they are not to be transferred', async () => {
+    it('views stay where they are if their transfer is switched off', async () => {
       const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
       await leaver.client.post('/saved-views/contracts', aView());
       const { body } = await org.asOwner.post<{ transferred: object }>(`/tenant-admin/members/${leaver.id}/offboard`, {

@@ -19,7 +19,7 @@ interface Channel {
 
 const CHANNELS = '/tenant-admin/notification-channels';
 const HOOK = 'https://hooks.example.com/services/T000/B000/sEcReT';
-/** What answers show of it: the host, and the beginning of its digest. */
+/** The displayed form: the host, and the beginning of the address's digest. */
 const SHOWN = `https://hooks.example.com/…${createHash('sha256').update(HOOK).digest('hex').slice(0, 8)}`;
 
 forEachServer((server) => {
@@ -57,7 +57,7 @@ forEachServer((server) => {
         expect(answer.status).to.equal(404);
     });
 
-    it('of the neutral names are kept under the real ones', async () => {
+    it('with aliases are stored under the real kinds', async () => {
       const kinds = await Promise.all(
         ['chat_a', 'chat_b', 'chat_c', 'chat_d', 'chat_e', 'slack'].map(
           async (kind) => (await add({ kind, target: HOOK })).kind,
@@ -69,7 +69,7 @@ forEachServer((server) => {
       ).to.deep.equal([400, ['kind']]);
     });
 
-    it('have one default: the first enabled one, until another takes its place', async () => {
+    it('have one default: the first enabled one, until another is chosen', async () => {
       const off = await add({ kind: 'email', enabled: false });
       expect(off.isDefault).to.equal(false);
       const first = await add({ kind: 'email' });
@@ -81,14 +81,14 @@ forEachServer((server) => {
       expect(await defaults()).to.deep.equal([second.id]);
       const third = await add({ kind: 'email', isDefault: true });
       expect(await defaults()).to.deep.equal([third.id]);
-      // Nobody's reminders go elsewhere by themselves.
+      // Reminders are never redirected automatically.
       await org.asOwner.delete(`${CHANNELS}/${third.id}`);
       expect(await defaults()).to.deep.equal([]);
       await org.asOwner.patch(`${CHANNELS}/${off.id}`, { enabled: true });
       expect(await defaults()).to.deep.equal([off.id]);
     });
 
-    it('that are disabled do not become the default', async () => {
+    it('that are disabled cannot become the default', async () => {
       const first = await add({ kind: 'email' });
       const off = await add({ kind: 'email', enabled: false });
       expect(
@@ -110,7 +110,7 @@ forEachServer((server) => {
       ).to.equal(true);
     });
 
-    it('stay the default when they are disabled, as what is sent back says; another takes their place only when that is said', async () => {
+    it('remain the default when disabled, also in a repeated request, until another is made the default', async () => {
       const first = await add({ kind: 'email' });
       const path = `${CHANNELS}/${first.id}`;
       const off = await org.asOwner.patch<Channel>(path, { name: first.name, enabled: false, isDefault: true });
@@ -128,14 +128,14 @@ forEachServer((server) => {
       expect(await defaults()).to.deep.equal([second.id]);
     });
 
-    it('that are disabled and made the default at once are never both', async () => {
+    it('cannot be disabled and made the default concurrently', async () => {
       await add({ kind: 'email' });
       for (let round = 0; round < 5; round++) {
         const { id } = await add({ kind: 'email' });
         const [off, chosen] = await Promise.all(
           [{ enabled: false }, { isDefault: true }].map((body) => org.asOwner.patch(`${CHANNELS}/${id}`, body)),
         );
-        // Made the default first and disabled then, it stays the default; the other way round it is refused.
+        // Either it becomes the default and is then disabled, and stays the default, or the other request is refused.
         expect(off?.status).to.equal(200);
         expect(await defaults(), `round ${round}`).to.have.length(1);
         expect((await defaults()).includes(id)).to.equal(chosen?.status === 200);
@@ -173,7 +173,7 @@ forEachServer((server) => {
       const remove = (id: string, headers: Record<string, string> = {}) =>
         org.asOwner.delete<DomainError>(`${CHANNELS}/${id}`, undefined, { headers });
 
-      it('that notify one keep it, and are named; without them it is deleted', async () => {
+      it('that notify one keep it, and are listed; without them it is deleted', async () => {
         const channel = await add({ kind: 'email' });
         const made = [await tell(channel.id, 'start'), await tell(channel.id, 'go')];
         const refused = await remove(channel.id);
@@ -194,7 +194,7 @@ forEachServer((server) => {
         expect((await remove(channel.id)).status).to.equal(404);
       });
 
-      it('may notify one whose removal was refused, and a repeat under its key is refused again', async () => {
+      it('may use one whose removal was refused, and a repeat under its key is refused again', async () => {
         const channel = await add({ kind: 'email' });
         const {
           body: { id },
@@ -224,7 +224,7 @@ forEachServer((server) => {
       });
     });
 
-    it('that are all made the default at once leave one', async () => {
+    it('that are all made the default concurrently leave one', async () => {
       const channels = await Promise.all([1, 2, 3, 4].map(() => add({ kind: 'email' })));
       const answers = await Promise.all(
         channels.map(({ id }) => org.asOwner.patch(`${CHANNELS}/${id}`, { isDefault: true })),
@@ -233,7 +233,7 @@ forEachServer((server) => {
       expect(await defaults()).to.have.length(1);
     });
 
-    it('need somewhere to go: an https address, and email as many addresses as it likes', async () => {
+    it('need a target: an https address, or any number of mail addresses', async () => {
       for (const kind of ['webhook', 'slack', 'teams', 'feishu', 'dingtalk', 'wecom'])
         for (const target of [
           undefined,
@@ -263,7 +263,7 @@ forEachServer((server) => {
       ).to.deep.equal([400, ['target']]);
     });
 
-    it('lead to no private, loopback, link-local or metadata address, however it is written', async () => {
+    it('are refused with a private, loopback, link-local or metadata address, in any notation', async () => {
       const refused = [
         'https://127.0.0.1/x',
         'https://127.1/x',
@@ -296,7 +296,7 @@ forEachServer((server) => {
       expect((await list()).map(({ target }) => target)).to.deep.equal([SHOWN]);
     });
 
-    it('have a secret that is sealed for its row, and never shown again', async () => {
+    it('have a secret that is encrypted for its row, and never shown again', async () => {
       const secret = `whsec_${'c2VjcmV0'.repeat(4)}`;
       const channel = await add({ kind: 'webhook', target: HOOK, secret });
       const path = `${CHANNELS}/${channel.id}`;
@@ -312,7 +312,7 @@ forEachServer((server) => {
       expect(() =>
         server().config.keyRing.openText(sealed, `notification_channels.secret_sealed.${org.tenant.id}.${newId()}`),
       ).to.throw();
-      // Neither an empty one nor none takes it away; that is said in so many words.
+      // Neither an empty nor an omitted secret deletes it; only `clearSecret` does.
       for (const body of [{ name: 'Renamed' }, { secret: null }, { secret: '' }, { clearSecret: false }])
         expect((await org.asOwner.patch<Channel>(path, body)).body.hasSecret, JSON.stringify(body)).to.equal(true);
       expect(
@@ -347,14 +347,14 @@ forEachServer((server) => {
         String(row?.['target_sealed']),
         `notification_channels.target_sealed.${org.tenant.id}.${String(row?.['id'])}`,
       );
-    /** As a server kept it that did not seal addresses yet. */
+    /** As stored by a server that did not encrypt addresses yet. */
     const keptBefore = async ({ id }: Channel) => {
       await server().foundation.platform.write({ tenantId: null }, (tx) =>
         tx.run('UPDATE notification_channels SET target = ?, target_sealed = NULL WHERE id = ?', [HOOK, id]),
       );
     };
 
-    it('are sealed for their row, and shown only up to their host; those of mail are shown in full', async () => {
+    it('are encrypted for their row, and shown only up to their host; mail addresses are shown in full', async () => {
       for (const kind of ['webhook', 'slack', 'teams', 'feishu', 'dingtalk', 'wecom']) {
         const channel = await add({ kind, target: HOOK });
         expect(channel.target, kind).to.equal(SHOWN);
@@ -369,7 +369,7 @@ forEachServer((server) => {
         expect(JSON.stringify(place)).not.to.contain('sEcReT').and.not.to.contain('targetSealed');
     });
 
-    it('stay unchanged when the shown form is sent back, and change with another one', async () => {
+    it('stay unchanged when the displayed form is sent back, and change with another one', async () => {
       const channel = await add({ kind: 'webhook', target: HOOK });
       const path = `${CHANNELS}/${channel.id}`;
       const before = await rowOf(channel.id);
@@ -382,7 +382,7 @@ forEachServer((server) => {
         .to.match(/^https:\/\/hooks\.example\.com\/…[0-9a-f]{8}$/)
         .and.not.to.equal(SHOWN);
       expect(opened(await rowOf(channel.id))).to.equal(other);
-      // What is shown of one address is none for another channel.
+      // The displayed form of one address is not accepted for another channel.
       for (const answer of [
         await org.asOwner.patch<FrameworkError>(path, { target: SHOWN }),
         await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'slack', target: SHOWN }),
@@ -392,7 +392,7 @@ forEachServer((server) => {
       expect(entry?.changes).to.deep.equal({ target: { from: SHOWN, to: changed.target } });
     });
 
-    it('that were stored unsealed are not shown either, and are sealed by a change, and at a start', async () => {
+    it('that were stored unencrypted are not shown either, and are encrypted by a change, and at start', async () => {
       const [one, two] = [await add({ kind: 'slack', target: HOOK }), await add({ kind: 'teams', target: HOOK })];
       await keptBefore(one);
       await keptBefore(two);
@@ -401,7 +401,7 @@ forEachServer((server) => {
       expect([(await rowOf(one.id))?.['target'], opened(await rowOf(one.id))]).to.deep.equal([SHOWN, HOOK]);
       const { platform } = server().foundation;
       const { keyRing } = server().config;
-      // Of several that start at once.
+      // By several servers that start concurrently.
       await Promise.all([sealTargets(platform, keyRing), sealTargets(platform, keyRing)]);
       expect([(await rowOf(two.id))?.['target'], opened(await rowOf(two.id))]).to.deep.equal([SHOWN, HOOK]);
       expect(await sealTargets(platform, keyRing)).to.equal(0);

@@ -20,8 +20,8 @@ forEachServer((server) => {
     org = await administration(server());
   });
 
-  describe('data-plane connections where contract data is kept by the service itself', () => {
-    it('are noted as inactive, with a warning and without a token, one of a kind', async () => {
+  describe('data-plane connections if the service itself stores contract data', () => {
+    it('are added as inactive, with a warning and without a token, one of each kind', async () => {
       const first = await org.asOwner.post<Connection>('/tenant-admin/data-plane', {
         kind: 'agent',
         location: 'Shanghai',
@@ -53,7 +53,7 @@ forEachServer((server) => {
         ).to.be.oneOf([400, 404, 405]);
     });
 
-    it('take an endpoint only where it may be called', async () => {
+    it('accept an endpoint only where it may be called', async () => {
       const ask = (body: object) =>
         org.asOwner.post<FrameworkError>('/tenant-admin/data-plane', { kind: 'agent', ...body });
       for (const endpoint of [
@@ -74,7 +74,7 @@ forEachServer((server) => {
   });
 });
 
-describe('data-plane connections where agents keep contract data', () => {
+describe('data-plane connections if agents store contract data', () => {
   let server: TestServer;
   let org: Administration;
   before(async () => {
@@ -83,7 +83,7 @@ describe('data-plane connections where agents keep contract data', () => {
   });
   after(() => server.stop());
 
-  it('wait for an agent, and stay to be seen once they are revoked', async () => {
+  it('wait for an agent, and remain visible after they are revoked', async () => {
     const declare = async (kind: string) =>
       (await org.asOwner.post<Connection>('/tenant-admin/data-plane', { kind })).body;
     expect(
@@ -106,7 +106,7 @@ describe('data-plane connections where agents keep contract data', () => {
     expect((await declare('agent')).status).to.equal('pending');
   });
 
-  it('administration works without one, except for what needs contract data', async () => {
+  it('are not needed for administration, except for operations on contract data', async () => {
     expect((await org.asOwner.get('/tenant-admin/settings')).status).to.equal(200);
     expect(
       (
@@ -121,7 +121,7 @@ describe('data-plane connections where agents keep contract data', () => {
     expect((await member.client.get('/auth/me')).status, 'nothing was done by half').to.equal(200);
   });
 
-  it('channels may lead into networks that the installation lists, and never to metadata', async () => {
+  it('let channels use private networks listed by the installation, but never metadata addresses', async () => {
     const ask = async (target: string) =>
       (await org.asOwner.post('/tenant-admin/notification-channels', { kind: 'webhook', target })).status;
     expect([

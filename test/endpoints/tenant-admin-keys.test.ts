@@ -17,7 +17,7 @@ const replayed = ({ headers }: Answer<unknown>) => headers.get('idempotency-repl
 
 forEachServer(
   (server) => {
-    describe("a change of the platform's side with an idempotency key", () => {
+    describe('a change of platform data with an idempotency key', () => {
       let org: Administration;
       beforeEach(async () => {
         org = await administration(server());
@@ -26,7 +26,7 @@ forEachServer(
         client.post<T>('/tenant-admin/subjects', { name }, { headers });
       const subjects = async () => (await org.asOwner.get<Subject[]>('/tenant-admin/subjects')).body;
 
-      it('happens once: the repeat gets the first answer, to the byte, and says so', async () => {
+      it('happens once: the repeat gets the same bytes as the first answer, marked as replayed', async () => {
         const headers = key();
         const first = await add('Once', headers);
         const second = await add('Once', headers);
@@ -36,7 +36,7 @@ forEachServer(
         expect((await org.audit()).filter(({ action }) => action === 'subject_added')).to.have.length(1);
       });
 
-      it('happens once when it comes many times at once', async () => {
+      it('happens once in many concurrent requests', async () => {
         const headers = key();
         const answers = await Promise.all(Array.from({ length: 8 }, () => add('At once', headers)));
         expect(new Set(answers.filter(({ status }) => status === 201).map(({ text }) => text)).size).to.equal(1);
@@ -51,18 +51,18 @@ forEachServer(
         expect(await subjects()).to.have.length(2);
       });
 
-      it('is refused when the key comes with another body or another path', async () => {
+      it('is refused if the key comes with another body or another path', async () => {
         const headers = key();
         await add('First', headers);
         const other = await add<DomainError>('Second', headers);
         expect([other.status, other.body.error.code]).to.deep.equal([422, 'IDEMPOTENCY_KEY_REUSED']);
-        // Another path is another key.
+        // A key on another path is a different key.
         expect(
           (await org.asOwner.post('/tenant-admin/notification-channels', { kind: 'email' }, { headers })).status,
         ).to.equal(201);
       });
 
-      it('belongs to its user and its tenant', async () => {
+      it('belongs to one user and tenant', async () => {
         const headers = key();
         const admin = await org.join({ roleCode: 'admin' });
         const otherTenant = await administration(server());
@@ -75,7 +75,7 @@ forEachServer(
         expect(made.map(replayed)).to.deep.equal([null, null, null]);
       });
 
-      it('repeats a refusal by a rule, and the removal of a deleted record', async () => {
+      it('repeats a refusal, and the deletion of a record', async () => {
         const headers = key();
         const refuse = () =>
           org.asOwner.delete<DomainError>(`/tenant-admin/subjects/${org.subjectId}`, undefined, { headers });
@@ -89,7 +89,7 @@ forEachServer(
         expect([(await remove()).status, (await remove()).status]).to.deep.equal([200, 200]);
       });
 
-      it('does not keep what was not well-formed: the corrected request may use the key', async () => {
+      it('does not store a validation failure: the corrected request may use the key', async () => {
         const headers = key();
         const post = <T>(target: string) =>
           org.asOwner.post<T>('/tenant-admin/notification-channels', { kind: 'webhook', target }, { headers });
@@ -106,7 +106,7 @@ forEachServer(
         ).to.deep.equal(['Idempotency-Key must be 8 to 255 printable ASCII characters']);
       });
 
-      it('is kept sealed, for a day', async () => {
+      it('is stored encrypted, for a day', async () => {
         const headers = key();
         const first = await add('Unmistakable', headers);
         const rows = await server().foundation.platform.read({ tenantId: null }, (tx) =>
@@ -118,7 +118,7 @@ forEachServer(
           .and.not.contain('Unmistakable')
           .and.not.contain(headers['Idempotency-Key'] ?? '');
         clock.advance(24 * 3_600_000);
-        // The owner's access token is over by now.
+        // The owner's access token has expired by now.
         const { body } = await server().client.post<{ accessToken: string }>('/auth/login', {
           tenantSlug: org.tenant.slug,
           email: org.owner.email,
@@ -128,7 +128,7 @@ forEachServer(
         expect([next.status, next.body.id === first.body.id]).to.deep.equal([201, false]);
       });
 
-      it('covers what is called in passing: an invitation goes out once', async () => {
+      it('includes side effects: an invitation is sent once', async () => {
         const headers = key();
         const invite = () =>
           org.asOwner.post<{ id: string }>(

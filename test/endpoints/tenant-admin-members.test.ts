@@ -29,7 +29,7 @@ forEachServer(
       const change = <T = Member>(id: string, body: object, client = org.asOwner) =>
         client.patch<T>(`/tenant-admin/members/${id}`, body);
 
-      it('are listed as they are, without anything of their passwords', async () => {
+      it('are listed without any data of their passwords', async () => {
         const member = await org.join({ roleCode: 'legal', subjectScope: [org.subjectId] });
         const { body, text } = await org.asOwner.get<Member[]>('/tenant-admin/members');
         expect(body.find(({ id }) => id === member.id)).to.deep.include({
@@ -44,7 +44,7 @@ forEachServer(
         expect(text).not.to.match(/password|argon2|preferences/i);
       });
 
-      it('have names of one character to a hundred', async () => {
+      it('have names of one to a hundred characters', async () => {
         const member = await org.join({ roleCode: 'viewer' });
         for (const name of ['李', 'N'.repeat(100)])
           expect((await change(member.id, { name })).body.name).to.equal(name);
@@ -54,7 +54,7 @@ forEachServer(
         for (const name of ['', 'N'.repeat(101)]) expect((await change(member.id, { name })).status).to.equal(400);
       });
 
-      it('get another role, scope and name, all or nothing, which hold on their next request', async () => {
+      it('get another role, scope and name completely or not at all, effective from their next request', async () => {
         const member = await org.join({ roleCode: 'viewer' });
         const { body: contract } = await org.asOwner.post<{ id: string }>(
           '/contracts',
@@ -80,7 +80,7 @@ forEachServer(
         });
       });
 
-      it('that are disabled are out on the next request, and stay out of tokens that they have', async () => {
+      it('that are disabled are refused from the next request, and their tokens remain invalid', async () => {
         const member = await org.join({ roleCode: 'sales' });
         const { body: tokens } = await server().client.post<{ refreshToken: string }>('/auth/login', {
           tenantSlug: org.tenant.slug,
@@ -114,7 +114,7 @@ forEachServer(
         ).to.equal(200);
       });
 
-      it('have an email of their own, by which they then sign in', async () => {
+      it('have a unique email, by which they then sign in', async () => {
         const [one, other] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
         expect(refusal(await change<DomainError>(one.id, { email: other.email.toUpperCase() }))).to.deep.equal([
           409,
@@ -129,7 +129,7 @@ forEachServer(
         ).to.equal(200);
       });
 
-      it('cannot raise themselves, nor become the owner, nor change the owner', async () => {
+      it('cannot raise their own rights, become the owner, or change the owner', async () => {
         const admin = await org.join({ roleCode: 'admin', subjectScope: [org.subjectId] });
         const member = await org.join({ roleCode: 'viewer' });
         const rows: readonly (readonly [what: string, id: string, body: object, expected: unknown[]])[] = [
@@ -157,7 +157,7 @@ forEachServer(
         ];
         for (const [what, id, body, expected] of rows)
           expect(refusal(await change<DomainError>(id, body, admin.client)), what).to.deep.equal(expected);
-        // What changes nothing of it is no attack, and a name is anybody's.
+        // Unchanged values are accepted, and every administrator may change a name.
         expect(
           (
             await change(
@@ -173,7 +173,7 @@ forEachServer(
         expect((await change(org.owner.id, { email: `me-${org.owner.email}` })).status).to.equal(200);
       });
 
-      it('take no other field, and no half of one', async () => {
+      it('refuse unknown fields and invalid values', async () => {
         const member = await org.join({ roleCode: 'viewer' });
         for (const [body, field] of [
           [{ passwordHash: 'x' }, 'passwordHash'],
@@ -188,7 +188,7 @@ forEachServer(
         }
       });
 
-      it('whose role is changed twice at once end with one of both, recorded in order', async () => {
+      it('whose role is changed twice concurrently have one of both roles, recorded in order', async () => {
         const member = await org.join({ roleCode: 'viewer' });
         await Promise.all(['sales', 'legal', 'finance'].map((roleCode) => change(member.id, { roleCode })));
         const reported = (await org.audit())
@@ -220,7 +220,7 @@ forEachServer(
         return { client: server().client.as(body.accessToken), refreshToken: body.refreshToken };
       };
 
-      it('are ended by an administrator, all at once, and the member may sign in again', async () => {
+      it('are all ended at once by an administrator, and the member may sign in again', async () => {
         const admin = await org.join({ roleCode: 'admin' });
         const member = await org.join({ roleCode: 'sales' });
         const other = await signedInAgain(member.email);
@@ -240,7 +240,7 @@ forEachServer(
         });
       });
 
-      it("of an administrator are ended by another, of the owner by the owner alone, and one's own all", async () => {
+      it("of an administrator are ended by another, those of the owner by the owner alone, and one's own all", async () => {
         const [admin, other] = [await org.join({ roleCode: 'admin' }), await org.join({ roleCode: 'admin' })];
         expect(refusal(await end<DomainError>(org.owner.id, admin.client))).to.deep.equal([409, 'LAST_OWNER', {}]);
         expect((await org.asOwner.get('/auth/me')).status).to.equal(200);
@@ -254,7 +254,7 @@ forEachServer(
         expect((await own.asOwner.get('/auth/me')).status).to.equal(401);
       });
 
-      it('are not ended by who does not administer, nor those of strangers', async () => {
+      it('are not ended by members without administration rights, nor for members of other organisations', async () => {
         const [viewer, member] = [await org.join({ roleCode: 'viewer' }), await org.join({ roleCode: 'viewer' })];
         expect((await end<FrameworkError>(member.id, viewer.client)).body.message).to.equal('admin (edit)');
         const otherTenant = await administration(server());
@@ -284,7 +284,7 @@ forEachServer(
       const transfer = <T = { owner: Member; previousOwner: Member }>(newOwnerId: string, client = org.asOwner) =>
         client.post<T>('/tenant-admin/owner-transfer', { newOwnerId });
 
-      it('gives both their new roles at once, and the sessions of both go on', async () => {
+      it('changes both roles at once, and the sessions of both continue', async () => {
         const heir = await org.join({ roleCode: 'viewer', subjectScope: [] });
         const answer = await transfer(heir.id);
         expect(answer.body.owner).to.deep.include({ id: heir.id, roleCode: 'owner', subjectScope: null });
@@ -300,7 +300,7 @@ forEachServer(
             sessionsRevoked: 0,
           },
         });
-        // Now the one may do to the other what was refused before.
+        // The new owner can now do what was refused before.
         expect(
           (await heir.client.patch(`/tenant-admin/members/${org.owner.id}`, { status: 'disabled' })).status,
         ).to.equal(200);
@@ -319,7 +319,7 @@ forEachServer(
         ]);
       });
 
-      it('is for the present owner only', async () => {
+      it('is allowed to the current owner only', async () => {
         const admin = await org.join({ roleCode: 'admin' });
         expect([
           (await transfer<FrameworkError>(admin.id, admin.client)).status,
@@ -354,7 +354,7 @@ forEachServer(
           ]);
       });
 
-      it('to many at once makes one owner', async () => {
+      it('to several members concurrently makes one of them the owner', async () => {
         const heirs = await Promise.all([1, 2, 3].map(() => org.join({ roleCode: 'admin' })));
         const answers = await Promise.all(heirs.map(({ id }) => transfer(id)));
         expect(answers.map(({ status }) => status)).to.have.members([200, 403, 403]);
@@ -370,8 +370,8 @@ forEachServer(
 
 forEachServer(
   (server) => {
-    describe('where policy asks admins for a second factor', () => {
-      it('no member becomes owner without one', async () => {
+    describe('if the policy requires a second factor of admins', () => {
+      it('a member without one cannot become the owner', async () => {
         const { services, foundation } = server();
         const { tenant, owner } = await services.tenants.create(
           {

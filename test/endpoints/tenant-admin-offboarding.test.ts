@@ -31,7 +31,7 @@ const refusal = ({ status, body }: Answer<DomainError>) => [status, body.error.c
 
 forEachServer(
   (server) => {
-    describe('who leaves', () => {
+    describe('the offboarding of a member', () => {
       let org: Administration;
       beforeEach(async () => {
         org = await administration(server());
@@ -50,7 +50,7 @@ forEachServer(
         (await org.asOwner.post<Contract>('/contracts', aContract({ subjectId, ownerId, ownerSuperiorId }))).body;
       const contract = async ({ id }: { id: string }) => (await org.asOwner.get<Contract>(`/contracts/${id}`)).body;
 
-      it('is shown with all that would move before anything does', async () => {
+      it('previews everything that would move', async () => {
         const [leaver, colleague, other] = [
           await org.join({ roleCode: 'sales' }),
           await org.join({ roleCode: 'sales' }),
@@ -72,7 +72,7 @@ forEachServer(
         expect((await contract(owned)).ownerId).to.equal(leaver.id);
       });
 
-      it('is shown with what stands in the way', async () => {
+      it('previews what prevents it', async () => {
         expect((await preview(org.owner.id)).blockers.map(({ code }) => code)).to.deep.equal([
           'LAST_OWNER',
           'NO_SUCCESSOR',
@@ -84,7 +84,7 @@ forEachServer(
         expect((await org.asOwner.get(`/tenant-admin/members/${newId()}/handover-preview`)).status).to.equal(404);
       });
 
-      it('hands everything over and is out on the next request', async () => {
+      it('transfers everything, and the member is refused from the next request', async () => {
         const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
         const { body: tokens } = await server().client.post<{ refreshToken: string }>('/auth/login', {
           tenantSlug: org.tenant.slug,
@@ -150,7 +150,7 @@ forEachServer(
         ).to.equal(0);
       });
 
-      it('hands over their unfinished tasks, unless they are to stay', async () => {
+      it('transfers their unfinished tasks, unless these are excluded', async () => {
         const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
         const { id } = await enter(org.owner.id);
         for (const [code, status] of [
@@ -185,7 +185,7 @@ forEachServer(
         expect((await offboard(leaver.id, { successorUserId: heir.id })).body.transferred).to.deep.equal(NOTHING);
       });
 
-      it('may be handed over again: nothing moves, and it answers the same with zero counts', async () => {
+      it('may be repeated: nothing moves, and it answers the same with zero counts', async () => {
         const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
         const owned = await enter(leaver.id);
         const first = await offboard(leaver.id, { successorUserId: heir.id });
@@ -197,12 +197,12 @@ forEachServer(
         expect(await contract(owned)).to.include({ ownerId: heir.id, version: 2 });
       });
 
-      it("under an idempotency key is answered the first time's answer, counts and audit row too", async () => {
+      it('under an idempotency key repeats its first answer, counts and audit row', async () => {
         const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
         await enter(leaver.id);
         const headers = { 'Idempotency-Key': `leave-${leaver.id}` };
         const first = await offboard(leaver.id, { successorUserId: heir.id }, { headers });
-        // Whatever has become of them since.
+        // Whatever has happened to the records since.
         await org.asOwner.patch(`/tenant-admin/members/${heir.id}`, { status: 'disabled' });
         const audited = await org.audit();
         const second = await offboard(leaver.id, { successorUserId: heir.id }, { headers });
@@ -214,7 +214,7 @@ forEachServer(
         ).to.deep.equal([422, 'IDEMPOTENCY_KEY_REUSED', {}]);
       });
 
-      it('may leave in part: each thing that is switched off stays', async () => {
+      it('may be partial: everything switched off is kept', async () => {
         const [leaver, heir] = [await org.join({ roleCode: 'manager' }), await org.join({ roleCode: 'manager' })];
         const [owned, supervised] = [await enter(leaver.id), await enter(org.owner.id, leaver.id)];
         const part = await offboard(leaver.id, {
@@ -234,7 +234,7 @@ forEachServer(
         expect((await contract(owned)).ownerId).to.equal(leaver.id);
       });
 
-      it("leaves no member their own superior: the successor's superior takes the role, if they are still active", async () => {
+      it("makes no member their own superior: the successor's superior takes the role, if they are still active", async () => {
         const [leaver, heir, boss] = [
           await org.join({ roleCode: 'sales' }),
           await org.join({ roleCode: 'manager' }),
@@ -256,7 +256,7 @@ forEachServer(
         expect(await contract(again)).to.include({ ownerId: heir.id, ownerSuperiorId: null });
       });
 
-      it('needs a successor who is active, another member of this organisation, and may see all of it; else nothing changes', async () => {
+      it('needs an active successor of this organisation who may see all of it; otherwise nothing changes', async () => {
         const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Second' });
         const [leaver, gone, narrow] = [
           await org.join({ roleCode: 'sales' }),
@@ -293,7 +293,7 @@ forEachServer(
         expect((await org.audit()).some(({ action }) => action === 'member_offboarded')).to.equal(false);
       });
 
-      it('is neither the owner nor the caller', async () => {
+      it('is refused for the owner and the caller', async () => {
         const admin = await org.join({ roleCode: 'admin' });
         expect(
           refusal(await offboard<DomainError>(org.owner.id, { successorUserId: admin.id }, { client: admin.client })),
@@ -309,7 +309,7 @@ forEachServer(
         expect((await contract(owned)).ownerId).to.equal(org.owner.id);
       });
 
-      it('hands over contracts that the administrator may not see, and shows none of them', async () => {
+      it('transfers contracts that the administrator may not see, without showing them', async () => {
         const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Second' });
         const blind = await org.join({ roleCode: 'admin', subjectScope: [second.id] });
         const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];

@@ -3,14 +3,14 @@ import { makeMember, makeTenant, PASSWORD, signIn } from '../support/accounts.js
 import type { DomainError } from '../support/http.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe('where administrators need a second factor', () => {
+describe('the promotion of a member without a second factor', () => {
   let server: TestServer;
   before(async () => {
     server = await startServer();
   });
   after(() => server.stop());
 
-  it('a member without one who gains administration may use /auth only, and enrols at the next sign-in if not before', async () => {
+  it('limits them to /auth where administrators need one, until they enrol at the next sign-in or before', async () => {
     const strict = await startServer({ env: { MFA_REQUIRED_FOR_ADMINS: 'true' } });
     try {
       const made = await makeTenant(strict.services);
@@ -39,7 +39,7 @@ describe('where administrators need a second factor', () => {
     }
   });
 
-  it('and elsewhere their session continues with the new role', async () => {
+  it('leaves their session with the new role otherwise', async () => {
     const made = await makeTenant(server.services);
     const member = await makeMember(server.services, made, { roleCode: 'viewer' });
     const { client } = await signIn(server.client, { ...made, member });

@@ -38,7 +38,7 @@ forEachServer((server) => {
   });
 
   describe('settings of an organisation', () => {
-    it('begin with the defaults, and a change of some leaves the others', async () => {
+    it('have defaults, and a partial change keeps the others', async () => {
       expect((await org.asOwner.get('/tenant-admin/settings')).body).to.deep.equal(DEFAULT_SETTINGS);
       const changed = await org.asOwner.patch('/tenant-admin/settings', {
         timezone: 'Asia/Shanghai',
@@ -65,7 +65,7 @@ forEachServer((server) => {
       });
     });
 
-    it('out of bounds are named, each once', async () => {
+    it('out of bounds are reported, each once', async () => {
       const bad = {
         timezone: 'Mars/Olympus',
         reminderLeadDays: 91,
@@ -89,14 +89,14 @@ forEachServer((server) => {
       expect((await org.asOwner.get('/tenant-admin/settings')).body).to.deep.equal(DEFAULT_SETTINGS);
     });
 
-    it('that change nothing leave no trace', async () => {
+    it('leave no trace of a change that changes nothing', async () => {
       const before = await org.audit();
       expect((await org.asOwner.patch('/tenant-admin/settings', { timezone: 'UTC' })).status).to.equal(200);
       expect((await org.asOwner.patch('/tenant-admin/settings')).status).to.equal(200);
       expect(await org.audit()).to.deep.equal(before);
     });
 
-    it('hold from the next request on: sales see their own contracts as soon as the owner scope is on', async () => {
+    it('apply from the next request: sales see only their own contracts as soon as the owner scope is enabled', async () => {
       const seller = await org.join({ roleCode: 'sales' });
       const own = await org.asOwner.post<{ id: string }>(
         '/contracts',
@@ -127,7 +127,7 @@ forEachServer((server) => {
       expect((await seen()).total).to.equal(2);
     });
 
-    it('and the other first steps are shown as they are done', async () => {
+    it('include the onboarding steps that are done', async () => {
       const open = async () => {
         const { body } = await org.asOwner.get<Steps>('/tenant-admin/bootstrap-status');
         expect(body.steps.map(({ key }) => key)).to.deep.equal([
@@ -188,7 +188,7 @@ forEachServer((server) => {
       expect((await org.asOwner.patch(path, { name: 'Gone' })).status).to.equal(404);
     });
 
-    it('with a tax number that cannot be right are taken with a warning', async () => {
+    it('with an implausible tax number are accepted with a warning', async () => {
       const warned = async (taxNo: string) =>
         (await org.asOwner.post<Subject>('/tenant-admin/subjects', { name: 'X', taxNo })).body.warnings.map(
           ({ code }) => code,
@@ -200,7 +200,7 @@ forEachServer((server) => {
         expect(await warned(other), other).to.deep.equal([]);
     });
 
-    it('that have contracts stay, and so does the last one', async () => {
+    it('are not removed while they have contracts, nor if they are the last one', async () => {
       expect(refusal(await org.asOwner.delete<DomainError>(`/tenant-admin/subjects/${org.subjectId}`))).to.deep.equal([
         409,
         'LAST_SUBJECT',
@@ -212,7 +212,7 @@ forEachServer((server) => {
           org.asOwner.post<{ id: string }>('/contracts', aContract({ subjectId: second.id, ownerId: org.owner.id })),
         ),
       );
-      // Also for an administrator who may not see them.
+      // This also applies to an administrator who may not see the contracts.
       const blind = await org.join({ roleCode: 'admin', subjectScope: [org.subjectId] });
       for (const client of [org.asOwner, blind.client])
         expect(refusal(await client.delete<DomainError>(`/tenant-admin/subjects/${second.id}`))).to.deep.equal([
@@ -220,7 +220,7 @@ forEachServer((server) => {
           'SUBJECT_IN_USE',
           { count: 2 },
         ]);
-      // From the trash they may come back.
+      // Contracts in the trash may be restored.
       for (const { body } of contracts) await org.asOwner.delete(`/contracts/${body.id}`);
       expect(refusal(await org.asOwner.delete<DomainError>(`/tenant-admin/subjects/${second.id}`))).to.deep.equal([
         409,
@@ -229,14 +229,14 @@ forEachServer((server) => {
       ]);
     });
 
-    it('that cannot be removed take contracts as before', async () => {
+    it('that cannot be removed accept contracts as before', async () => {
       expect((await org.asOwner.delete(`/tenant-admin/subjects/${org.subjectId}`)).status).to.equal(409);
       expect(
         (await org.asOwner.post('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id }))).status,
       ).to.equal(201);
     });
 
-    it('go with nothing entered for them at the same moment', async () => {
+    it('are removed only without concurrently created records', async () => {
       for (let round = 0; round < 8; round++) {
         const { body: subject } = await org.asOwner.post<Subject>('/tenant-admin/subjects', {
           name: `Fleeting ${round}`,
@@ -256,7 +256,7 @@ forEachServer((server) => {
       }
     });
 
-    it('of two that are removed at once one stays', async () => {
+    it('of two removed concurrently one remains', async () => {
       const { body: second } = await org.asOwner.post<Subject>('/tenant-admin/subjects', { name: 'Second' });
       const answers = await Promise.all(
         [org.subjectId, second.id].map((id) => org.asOwner.delete(`/tenant-admin/subjects/${id}`)),
@@ -271,7 +271,7 @@ forEachServer((server) => {
       ).to.equal(201);
     });
 
-    it('go once, by whomever; a repeat under its key is answered as the first', async () => {
+    it('are removed once, and a repeat under its key is answered like the first', async () => {
       const { body: subject } = await org.asOwner.post<Subject>('/tenant-admin/subjects', { name: 'Second' });
       const remove = (headers: Record<string, string> = {}) =>
         org.asOwner.delete(`/tenant-admin/subjects/${subject.id}`, undefined, { headers });
@@ -286,7 +286,7 @@ forEachServer((server) => {
       ).to.equal(422);
     });
 
-    it('that go leave the scopes of members: who saw only that one sees none', async () => {
+    it('are removed from the scopes of members, and a member who saw only that one sees none', async () => {
       const { body: second } = await org.asOwner.post<Subject>('/tenant-admin/subjects', { name: 'Second' });
       const narrow = await org.join({ roleCode: 'viewer', subjectScope: [second.id] });
       await org.asOwner.post('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id }));
@@ -296,7 +296,7 @@ forEachServer((server) => {
       expect((await narrow.client.get<{ total: number }>('/contracts')).body.total).to.equal(0);
     });
 
-    it('are named in contracts as they are called now, and taken by them only while they are there', async () => {
+    it('have their current names in contracts, and are accepted only while they exist', async () => {
       const { body: second } = await org.asOwner.post<Subject>('/tenant-admin/subjects', { name: 'Before' });
       const { body: contract } = await org.asOwner.post<{ id: string }>(
         '/contracts',
@@ -315,7 +315,7 @@ forEachServer((server) => {
   });
 
   describe('roles', () => {
-    it('are listed with their members and what they may do', async () => {
+    it('are listed with their members and rights', async () => {
       await org.join({ roleCode: 'sales' });
       const { body: roles } = await org.asOwner.get<Role[]>('/tenant-admin/roles');
       expect(roles.map(({ code, memberCount }) => [code, memberCount])).to.deep.equal([
@@ -341,7 +341,7 @@ forEachServer((server) => {
       ]);
     });
 
-    it('get other rights on the next request of their members, and keep those that are not named', async () => {
+    it('get other rights from the next request of their members, and keep those not in the request', async () => {
       const viewer = await org.join({ roleCode: 'viewer' });
       const create = async () =>
         (await viewer.client.post('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id }))).status;
@@ -360,7 +360,7 @@ forEachServer((server) => {
       expect(await create()).to.equal(403);
     });
 
-    it('get other workflow controls, and keep those that are not named', async () => {
+    it('get other workflow controls, and keep those not in the request', async () => {
       const { body } = await org.asOwner.patch<Role>('/tenant-admin/roles/finance/workflow-controls', {
         controls: { approved: 'sign', archived: 'none' },
       });
@@ -376,7 +376,7 @@ forEachServer((server) => {
       });
     });
 
-    it('get a workflow control at one stage, which wins over its category until it is taken away', async () => {
+    it('get a workflow control at one stage, which overrides that of its category until it is removed', async () => {
       const template = await org.asOwner.post<{ id: string }>('/contract-config/lifecycle/templates', {
         code: 'own',
         name: 'Own',
@@ -429,7 +429,7 @@ forEachServer((server) => {
         ).to.equal(404);
     });
 
-    it('cannot be changed to lock everybody out: the owner keeps all, and members cannot remove their own administration', async () => {
+    it('cannot lock everyone out: the owner keeps all rights, and members cannot remove their own administration rights', async () => {
       const admin = await org.join({ roleCode: 'admin' });
       const lower =
         (role: string, permissions: object) =>
@@ -449,18 +449,18 @@ forEachServer((server) => {
           }),
         ),
       ).to.deep.equal([409, 'LAST_OWNER', {}]);
-      // All of it or nothing: what stands beside the refused one is not done either.
+      // Nothing of the request is applied.
       await lower('admin', { export: 'none', admin: 'none' })();
       expect(
         (await admin.client.get<Role[]>('/tenant-admin/roles')).body.find(({ code }) => code === 'admin')?.permissions,
       ).to.include({ export: 'edit', admin: 'edit' });
-      // What lowers nothing is no attack, and the owner may take administration from the admins.
+      // Requests that lower nothing are accepted, and the owner may remove administration rights from the admins.
       expect((await lower('owner', { admin: 'edit' })()).status).to.equal(200);
       expect((await lower('admin', { admin: 'none' })(org.asOwner)).status).to.equal(200);
       expect((await admin.client.get('/tenant-admin/roles')).status).to.equal(403);
     });
 
-    it('keep both of two modules that are changed at once', async () => {
+    it('keep the rights on two modules that are changed concurrently', async () => {
       const set = (permissions: object) => org.asOwner.patch('/tenant-admin/roles/legal/permissions', { permissions });
       await Promise.all([
         set({ invoice: 'edit' }),
@@ -476,7 +476,7 @@ forEachServer((server) => {
 });
 
 describe('a unified social credit code', () => {
-  it('is known by its check character', () => {
+  it('is validated by its check character', () => {
     for (const code of ['91350100M000100Y43', '91350100m000100y43', '9144030071526726XG'])
       expect(isSocialCreditCode(code), code).to.equal(true);
     for (const code of ['91350100M000100Y34', '9144030071526726XH', '91350100M000100Y4', '', '91350100O000100Y43'])

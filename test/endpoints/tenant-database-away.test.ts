@@ -14,7 +14,7 @@ const NAME = 'contract_data';
 const UNAVAILABLE = { status: 503, retryAfter: '5', code: 'DATA_PLANE_UNAVAILABLE' };
 
 for (const remote of [false, true])
-  describe(`a tenant database that is out of reach${remote ? ', behind a wire' : ''}`, function () {
+  describe(`an unreachable tenant database${remote ? ' of a remote data plane' : ''}`, function () {
     this.timeout(120_000);
     needsPostgres();
     let postgres: PostgresServer;
@@ -22,7 +22,7 @@ for (const remote of [false, true])
     let org: Administration;
     let contract: ContractDetail;
     let subject: string;
-    /** The role of the plane, not a superuser, which may connect when other roles cannot. */
+    /** The role of the plane, not a superuser, as superusers may connect when other roles cannot. */
     const role = { name: 'plane', password: randomBytes(12).toString('hex') };
 
     before('a PostgreSQL of its own, and a server whose other database is a file', async () => {
@@ -64,7 +64,7 @@ for (const remote of [false, true])
       code: (body as DomainError).error.code,
     });
 
-    /** What a visitor does in that time. */
+    /** The requests of a user in that time. */
     const ASKED: Readonly<Record<string, () => Promise<Answer<unknown>>>> = {
       'a list': () => list(),
       'a contract': () => org.asOwner.get(`/contracts/${contract.id}`),
@@ -88,7 +88,7 @@ for (const remote of [false, true])
     };
     const health = () => server.client.get<{ readonly status: string; readonly tenantDb: string }>('/health');
 
-    /** While it is away, and once it is back. */
+    /** During the outage, and after it. */
     const expectUnavailable = async (): Promise<void> => {
       for (const [what, ask] of Object.entries(ASKED)) expect(reported(await ask()), what).to.deep.equal(UNAVAILABLE);
     };
@@ -118,12 +118,12 @@ for (const remote of [false, true])
       await until(async () => (await health()).body.status === 'ok');
     };
 
-    it('because it was stopped: contract data is 503, sessions go on, and all is well when it was started again', async () => {
+    it('because it was stopped: contract data is 503, sessions continue, and everything works after a start', async () => {
       await postgres.restart(expectAway);
       await expectBack();
     });
 
-    // What makes no difference to the wire is not tried behind it.
+    // Causes that make no difference to a remote plane are not tested with it.
     if (!remote)
       for (const [why, refuse, admit] of [
         [
@@ -143,8 +143,8 @@ for (const remote of [false, true])
           `ALTER DATABASE moved RENAME TO ${NAME}`,
         ],
       ] as const) {
-        it(`because it ${why}: contract data is 503, until that is over`, async () => {
-          // A database with connections cannot be renamed, and may have new ones at once.
+        it(`because it ${why}: contract data is 503 until that ends`, async () => {
+          // A database with connections cannot be renamed, and may get new ones at any time.
           await until(async () => {
             await cutAll();
             return asAdmin(refuse).then(
@@ -161,7 +161,7 @@ for (const remote of [false, true])
           await expectAvailable();
         });
       }
-    it('for a moment, in which all connections are cut: requests get 503, or 504 for an unknown outcome, and the answer is true', async () => {
+    it('because all connections are cut for a moment: requests get 503, or 504 for an unknown outcome, and the code is correct', async () => {
       const answers: Answer<unknown>[] = [];
       let isOver = false;
       const writer = async (): Promise<void> => {
@@ -192,7 +192,7 @@ for (const remote of [false, true])
       for (const answer of unknown)
         expect((answer.body as DomainError).error.code).to.equal('DATA_PLANE_OUTCOME_UNKNOWN');
       await expectBack();
-      const entered = (await list()).body.total - before - 1; // one by the look whether it is back
+      const entered = (await list()).body.total - before - 1; // one is added by the check for recovery
       expect(entered).to.be.within(made.length, made.length + unknown.length);
       expect(server.logged.filter(({ msg }) => msg === 'unexpected error')).to.deep.equal([]);
     });

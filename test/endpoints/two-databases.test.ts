@@ -12,7 +12,7 @@ import { LONG_SCENARIO } from '../support/long-scenario.js';
 import { needsPostgres } from '../support/postgres.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-/** Between one request and the next, so that no two records are of one instant. */
+/** Advances the clock between requests, so that no two records have the same time. */
 const STEP_MS = 1_000;
 
 describe('the same requests to both databases', () => {
@@ -22,7 +22,7 @@ describe('the same requests to both databases', () => {
   const stages: Stage[] = [];
   before('a server over each, on one clock', async function () {
     this.timeout(60_000);
-    // One after the other, so that each is stopped even where the next cannot be started.
+    // Sequentially, so that each is stopped even if the next cannot be started.
     servers.push(await startServer({ database: 'sqlite', clock: clocks[0] }));
     servers.push(await startServer({ database: 'postgres', clock: clocks[1] }));
     stages.push(...(await Promise.all(servers.map(staged))));
@@ -30,7 +30,7 @@ describe('the same requests to both databases', () => {
   after(() => Promise.all(servers.map((server) => server.stop())));
 
   for (const [part, steps] of Object.entries(LONG_SCENARIO)) {
-    it(`answer byte for byte alike: ${part}`, async () => {
+    it(`get the same bytes: ${part}`, async () => {
       const [sqlite, postgres] = stages;
       if (!sqlite || !postgres) throw new Error('both servers run by now');
       for (const [i, step] of steps.entries()) {
@@ -42,7 +42,7 @@ describe('the same requests to both databases', () => {
     });
   }
 
-  it('leave a mark for everything that is still to be done, and none that a look into the tables would add', async () => {
+  it('leave a marker for all pending work, and none beyond what the tables contain', async () => {
     for (const [i, server] of servers.entries()) {
       const now = clocks[i]?.now() ?? 0;
       const tenants = (
@@ -59,7 +59,7 @@ describe('the same requests to both databases', () => {
                 workKind,
               ])
             )?.['at'];
-            // What is leased just now is due again at the end of the lease.
+            // Leased work is due again at the end of the lease.
             if (next !== null)
               expect(due, `${workKind} of ${tenantId}`)
                 .to.be.a('number')
@@ -70,7 +70,7 @@ describe('the same requests to both databases', () => {
     }
   });
 
-  it('leave out no endpoint over contract data', () => {
+  it('include every endpoint for contract data', () => {
     const played = Object.values(LONG_SCENARIO)
       .flat()
       .map(({ request }) => request.replace(/\?.*$/, ''));
@@ -84,7 +84,7 @@ describe('the same requests to both databases', () => {
   });
 });
 
-/** Three organisations under the same names, with the same people. */
+/** Three organisations with the same names and members. */
 async function staged(server: TestServer): Promise<Stage> {
   const { services, foundation } = server;
   const made = await makeTenant(services, { slug: 'two-databases' });

@@ -59,7 +59,7 @@ forEachServer(
           ),
         );
 
-      it("goes by its own time zone: a task falls overdue with the organisation's midnight", async () => {
+      it("uses its time zone: a task becomes overdue at the organisation's midnight", async () => {
         expect((await settings({ timezone: 'Asia/Shanghai' })).status).to.equal(200);
         await task('2026-03-16');
         await at('2026-03-16T15:59:00Z');
@@ -68,7 +68,7 @@ forEachServer(
         expect(await status()).to.equal('overdue');
       });
 
-      it('leaves it out while it is suspended, and takes it up again', async () => {
+      it('skips it while it is suspended, and then continues', async () => {
         await setStatus('suspended');
         await server().schedules.run('audit-chain');
         expect(await waiting()).to.be.greaterThan(0);
@@ -82,8 +82,8 @@ forEachServer(
   { clock: (clock = fakeClock()) },
 );
 
-describe('two servers over the same databases', () => {
-  it('do a piece of work once', async () => {
+describe('two servers with the same databases', () => {
+  it('run a piece of work once', async () => {
     const own = fakeClock(Date.now());
     const SECRET_KEYS = generateKeyRingText();
     const first = await startServer({ clock: own, env: { SECRET_KEYS } });

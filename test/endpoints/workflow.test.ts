@@ -45,7 +45,7 @@ describe('the workflow over HTTP', () => {
     const events = async (id: string): Promise<WorkflowEvent[]> =>
       (await owner.get<WorkflowEvent[]>(`/contracts/${id}/workflow/events`)).body;
 
-    it('a contract goes from draft to its end, each step by who may take it', async () => {
+    it('a contract passes from draft to its end, each step by a member who may perform it', async () => {
       const { id } = await enter({ payments: [aLine()] }, sales);
       const step = async (client: Client, transitionCode: string) => {
         const answer = await client.post<ContractDetail & { ownerName: string }>(
@@ -80,7 +80,7 @@ describe('the workflow over HTTP', () => {
       expect(await step(sales, 'activate')).to.include({ workflow: 'active' });
     });
 
-    it('core fields are locked and listed; what stays open stays open', async () => {
+    it('core fields are locked and listed, and other fields remain editable', async () => {
       const { id } = await enter({ lifecycleStageCode: 'signed', payments: [aLine()], partyA: 'One' });
       const refused = await owner.patch<DomainError>(`/contracts/${id}`, {
         partyA: 'Two',
@@ -108,7 +108,7 @@ describe('the workflow over HTTP', () => {
       ]);
     });
 
-    it('a bad request is named; nothing of it stays on the trail', async () => {
+    it('an invalid request is reported, and not recorded on the trail', async () => {
       const { id } = await enter();
       const path = `/contracts/${id}/workflow/transition`;
       for (const [body, status, message] of [
@@ -234,7 +234,7 @@ describe('the workflow over HTTP', () => {
         ]);
     });
 
-    it('a contract names only roles that there are, on entry and later', async () => {
+    it('a contract names only existing roles, at creation and later', async () => {
       const bad = await owner.post<DomainError>(
         '/contracts',
         aContract({ subjectId: made.subjectId, ownerId: made.owner.id, workflowAllowedRoles: ['legal', 'wizard'] }),
@@ -268,7 +268,7 @@ describe('the workflow over HTTP', () => {
       ).to.equal(200);
     });
 
-    it('the role that a contract shuts out does not let itself in, on no way', async () => {
+    it('an excluded role cannot add itself, by any operation', async () => {
       const { id } = await enter({ workflowAllowedRoles: ['legal'] });
       const reported = (answer: { readonly status: number; readonly body: DomainError }) => [
         answer.status,

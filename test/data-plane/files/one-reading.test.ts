@@ -38,7 +38,7 @@ describe('one read shared by several readers', () => {
     expect([fast.isLeftBehind, slow.isLeftBehind]).to.deep.equal([false, false]);
   });
 
-  it('continues without a reader that stalls for longer than the timeout, and ends it with an error', async () => {
+  it('continues without a reader that stalls for longer than the timeout, and marks it as left behind', async () => {
     const reading = new OneReading(content());
     const [reads, asleep] = [reading.branch(), reading.branch({ timeoutMs: 20 })];
     const [got] = await Promise.all([buffer(reads.content), reading.run()]);

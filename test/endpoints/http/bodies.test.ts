@@ -64,7 +64,7 @@ describe('request bodies', () => {
       headers: { Authorization: 'Bearer good', 'Content-Type': 'application/json', ...headers },
     });
 
-  it('are JSON, plain or packed with gzip, deflate or br', async () => {
+  it('are JSON, plain or compressed with gzip, deflate or br', async () => {
     const json = JSON.stringify({ name: 'Zoë' });
     expect(await post(json)).to.deep.include({ status: 201, body: { name: 'Zoë' } });
     for (const [encoding, pack] of [
@@ -77,7 +77,7 @@ describe('request bodies', () => {
     expect((await post(json, { 'Content-Type': 'Application/JSON; charset=UTF-8' })).status).to.equal(201);
   });
 
-  it('of another content type or packing are 415', async () => {
+  it('of another content type or encoding are 415', async () => {
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -100,7 +100,7 @@ describe('request bodies', () => {
     });
   });
 
-  it('that are not JSON are 400, without repeating what was sent', async () => {
+  it('that are not JSON are 400, without repeating their content', async () => {
     for (const text of ['{"name":"s3cret', 'name=x', '{"name":"x"}{}', "{'name':1}", '[1,]', '\u0000']) {
       const answer = await post(text);
       expect(answer.body, text).to.deep.equal({
@@ -118,7 +118,7 @@ describe('request bodies', () => {
     ).to.equal(400);
   });
 
-  it('that are no object are 400', async () => {
+  it('that are not an object are 400', async () => {
     for (const text of ['[]', '5', '"x"', 'null', 'true']) {
       expect((await post(text)).body, text).to.deep.equal({
         statusCode: 400,
@@ -145,14 +145,14 @@ describe('request bodies', () => {
     ]);
   });
 
-  it('are nothing when they are empty: fields that are required are missed, others are not', async () => {
+  it('that are empty report required fields as missing, and are accepted without any', async () => {
     expect((await post(undefined)).body.message).to.deep.equal(['name is required']);
     expect((await post('')).body.message).to.deep.equal(['name is required']);
     expect(await post(undefined, {}, '/things/search')).to.deep.include({ status: 200, body: { q: null } });
     expect((await post(undefined, { 'Content-Type': 'text/plain' }, '/things/lock')).status).to.equal(200);
   });
 
-  it('have no fields where none are documented', async () => {
+  it('have no fields if none are documented', async () => {
     expect((await post('{}', {}, '/things/lock')).status).to.equal(200);
     expect((await post('{"force":true,"by":1}', {}, '/things/lock')).body).to.deep.equal({
       statusCode: 400,
@@ -161,7 +161,7 @@ describe('request bodies', () => {
     });
   });
 
-  it('refuse __proto__ and constructor as the unknown fields that they are', async () => {
+  it('refuse __proto__ and constructor as unknown fields', async () => {
     expect((await post('{"name":"x","__proto__":{"admin":true}}')).body.message).to.deep.equal([
       '__proto__ is not a known field',
     ]);
@@ -188,7 +188,7 @@ describe('request bodies', () => {
     expect((await post('['.repeat(50_000))).status).to.equal(400);
   });
 
-  it('are not misled by brackets within texts', async () => {
+  it('may contain brackets within texts', async () => {
     expect(await post(JSON.stringify({ name: `${'['.repeat(400)}\\"${'{'.repeat(40)}` }))).to.have.property(
       'status',
       201,
@@ -200,7 +200,7 @@ describe('request bodies', () => {
     expect(answer.body.message).to.deep.equal(['lines must have at most 1000000 values']);
   });
 
-  it('over 16 MiB are 413, announced or not, and a connection serves on', async () => {
+  it('over 16 MiB are 413, with and without a declared length, and the connection remains usable', async () => {
     const much = `{"name":"${'x'.repeat(16 * 1024 * 1024)}"}`;
     const answer = await post(much);
     expect(answer.body).to.deep.equal({
@@ -220,7 +220,7 @@ describe('request bodies', () => {
     expect((await post('{"name":"x"}')).status).to.equal(201);
   });
 
-  it('of public endpoints are 413 over 64 KiB, packed or not', async () => {
+  it('of public endpoints are 413 over 64 KiB, compressed or not', async () => {
     const ask = (json: string, headers: Record<string, string> = {}) =>
       post(
         headers['Content-Encoding'] ? new Uint8Array(gzipSync(json)) : json,
@@ -238,7 +238,7 @@ describe('request bodies', () => {
     }
   });
 
-  it('of more values than their endpoint can have a use for, or of more keys, are 400', async () => {
+  it('of more values or keys than their endpoint accepts are 400', async () => {
     expect((await post(`{"q":[${'0,'.repeat(20_000)}0]}`, {}, '/things/search')).body.message).to.deep.equal([
       'q must have at most 20000 values',
     ]);
@@ -250,13 +250,13 @@ describe('request bodies', () => {
       expect((await post(text)).status).to.equal(400);
   });
 
-  it('are measured when they are unpacked: a bomb is 413', async () => {
+  it('are measured after decompression, so a compression bomb is 413', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, 0x20), { level: 9 });
     expect(bomb.length).to.be.lessThan(300_000);
     expect((await post(new Uint8Array(bomb), { 'Content-Encoding': 'gzip' })).status).to.equal(413);
   });
 
-  it('are asked for only when the caller has been let in', async () => {
+  it('are requested only after the caller is authorised', async () => {
     const head = (token: string) =>
       `POST /api/v1/things HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 12\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`;
     expect(await speak(app.client.origin, `${head('good')}{"name":"x"}`)).to.match(

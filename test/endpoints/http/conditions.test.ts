@@ -9,7 +9,7 @@ import { caller, littleApp, type LittleApp } from '../../support/little-app.js';
 const ID = '01890000-0000-7000-8000-00000000000a';
 const Record = s.object({ version: s.integer(), name: s.text() });
 const body = s.object({ name: s.text(), more: s.optional(s.free()) });
-/** Stands for whatever endpoint reaches for its tenant's data plane. */
+/** Stands for any endpoint that uses its tenant's data plane. */
 const touch = (plane: Partial<Plane>) => void plane;
 
 const endpoints = {
@@ -74,7 +74,7 @@ describe('conditions of a write', () => {
     return lastCall()?.idempotency;
   };
 
-  it('come from If-Match, strong or weak; any version is no condition', async () => {
+  it('come from If-Match, strong or weak; `*` is no condition', async () => {
     for (const [sent, version] of [
       ['"7"', 7],
       ['W/"7"', 7],
@@ -88,7 +88,7 @@ describe('conditions of a write', () => {
     expect(lastCall()).to.include({ ifVersion: null, idempotency: null });
   });
 
-  it('are refused when they are ill-formed, beside the fields', async () => {
+  it('are refused if malformed, together with bad fields', async () => {
     for (const sent of ['7', '"x"', '"7", "8"', '"-1"', '"0"', '']) {
       expect((await change({ 'If-Match': sent })).body, sent).to.deep.equal({
         statusCode: 400,
@@ -106,7 +106,7 @@ describe('conditions of a write', () => {
     );
   });
 
-  it('make one key of user, method, path and key, and one hash of the body whatever its order', async () => {
+  it('consist of one key of user, method, path and key, and one hash of the body whatever its order', async () => {
     const key = { 'Idempotency-Key': 'key-number-1' };
     const first = await keyOf(key, { sent: { name: 'x', more: { a: 1, b: [1, 2] } } });
     expect(first?.key).to.match(/^[0-9a-f]{64}$/);
@@ -124,14 +124,14 @@ describe('conditions of a write', () => {
     expect(keys.size).to.equal(4);
   });
 
-  it('are not taken from reads, nor keys under /auth', async () => {
+  it('are ignored on reads, and keys also under /auth', async () => {
     await app.client.as('good').get(`/things/${ID}`, { headers: { 'Idempotency-Key': 'bad', 'If-Match': 'bad' } });
     expect(lastCall()).to.include({ ifVersion: null, idempotency: null });
     expect((await change({ 'Idempotency-Key': 'key-number-1' }, { path: '/auth/preferences' })).status).to.equal(200);
     expect(lastCall()?.idempotency).to.equal(null);
   });
 
-  it('show in the answer: the version as its tag, and whether it was stored', async () => {
+  it('appear in the answer: the version as its tag, and whether it was stored', async () => {
     const fresh = await change({});
     expect(fresh.headers.get('etag')).to.equal('"8"');
     expect(fresh.headers.get('idempotency-replayed')).to.equal(null);
@@ -142,7 +142,7 @@ describe('conditions of a write', () => {
           return {} as Plane;
         },
       },
-    }); // nothing of it is called
+    }); // no operation is called
     expect(
       (await replaying.client.as('good').patch(`/things/${ID}`, { name: 'x' })).headers.get('idempotency-replayed'),
     ).to.equal('true');

@@ -11,7 +11,7 @@ import { startServer, type TestServer } from '../../support/server.js';
 
 const Ok = s.object({ ok: s.flag() });
 const waiting = async (plane: object) => {
-  void plane; // the endpoint reaches for contract data
+  void plane; // the endpoint uses contract data
   await new Promise<void>((resolve) => held.push(resolve));
   return { ok: true };
 };
@@ -37,7 +37,7 @@ const endpoints = {
   }),
 };
 
-describe('what the data plane receives of a request', () => {
+describe('the deadline that the data plane receives', () => {
   let app: LittleApp;
   before(async () => {
     app = await littleApp(endpoints);
@@ -47,7 +47,7 @@ describe('what the data plane receives of a request', () => {
   });
   after(() => app.stop());
 
-  /** Asks, and leaves once the endpoint is at it. */
+  /** Sends a request, and disconnects once the endpoint runs. */
   const askAndLeave = async (method: 'GET' | 'POST') => {
     const leaving = new AbortController();
     const before = app.calls.length;
@@ -65,14 +65,14 @@ describe('what the data plane receives of a request', () => {
     return app.calls.at(-1);
   };
 
-  it('a client that goes away ends what only reads, and lets what changes something come to its end', async () => {
+  it('ends a read when the client disconnects, and lets a write finish', async () => {
     const read = await askAndLeave('GET');
     if (read?.signal && !read.signal.aborted) await once(read.signal, 'abort');
     expect(read?.signal?.aborted).to.equal(true);
     expect(await askAndLeave('POST')).to.have.property('signal', undefined);
   });
 
-  it('which operations it may call, and how long each may take', async () => {
+  it('includes the allowed operations, and the time limit of each', async () => {
     const [change, look] = [await askAndLeave('POST'), await askAndLeave('GET')];
     expect(change).to.deep.include({ calls: ['deleteContract'], timeoutMs: 60_000 });
     expect(look).to.deep.include({ calls: ['listContracts'], timeoutMs: undefined });
@@ -81,7 +81,7 @@ describe('what the data plane receives of a request', () => {
   });
 });
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   needsPostgres();
   let server: TestServer;
   before(async () => {
@@ -89,7 +89,7 @@ describe('a client that goes away', () => {
   });
   after(() => server.stop());
 
-  it('has its statement ended in the database', async () => {
+  it('ends its statement in the database', async () => {
     const made = await makeTenant(server.services);
     const { result } = await signIn(server.client, { tenant: made.tenant, member: made.owner });
     const { tenant: database } = server.foundation;

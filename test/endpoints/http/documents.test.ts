@@ -27,7 +27,7 @@ type Operation = {
 };
 
 const document = (endpoints: Parameters<typeof openapi>[0] = ENDPOINTS) =>
-  openapi(endpoints, { productName: 'Duebook' }) as unknown as Document; // read as the test knows it
+  openapi(endpoints, { productName: 'Duebook' }) as unknown as Document; // with the fields that the test uses
 const operations = (of: Document) => Object.values(of.paths).flatMap((path) => Object.values(path));
 const plain = { summary: 'Do', needs: 'public', returns: s.free(), fails: [], run: () => Promise.resolve({}) } as const;
 
@@ -47,14 +47,14 @@ describe('the OpenAPI document', () => {
       expect(Object.keys(responses), operationId).to.include.members(['400', '429', '500', '503']);
       for (const [status, { description, content, headers }] of Object.entries(responses)) {
         expect(description, `${operationId} ${status}`).not.to.equal('');
-        // A redirect has a place to go to instead of a body.
+        // A redirect has a location instead of a body.
         if (status === '302') expect(headers, operationId).to.have.property('Location');
         else expect(Object.values(content ?? {})[0]?.schema, `${operationId} ${status}`).to.be.an('object');
       }
     }
   });
 
-  it('says which endpoint answers with a file, and asks for no key where nothing is changed', () => {
+  it('marks endpoints that answer with a file, and requires no key for reads', () => {
     for (const method of ['get', 'post']) {
       const asked = document().paths['/contracts/export']?.[method];
       expect(asked?.responses['200']?.content).to.have.all.keys('text/csv');
@@ -68,7 +68,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('says which failures an endpoint may answer, with their codes', () => {
+  it('lists the failures of each endpoint, with their codes', () => {
     const create = document().paths['/contracts']?.['post'];
     expect(create?.responses['409']?.description).to.contain('`DUPLICATE_CONTRACT_NO`');
     expect(JSON.stringify(document().components.schemas['DuplicateContractNoError']))
@@ -84,13 +84,13 @@ describe('the OpenAPI document', () => {
       if (shape === 'domain') expect(document().info.description).to.contain(`| \`${code}\` |`);
   });
 
-  it('shows nothing of the keywords that only we understand, and null as a type', () => {
+  it('contains no internal keywords, and null as a type', () => {
     const text = JSON.stringify(document());
     expect(text).not.to.match(/x-text|x-name|x-plain|x-verbatim|x-free|"nullable"/);
     expect(JSON.stringify(document().components.schemas['ContractInput'])).to.contain('"type":["string","null"]');
   });
 
-  it('asks for a token except where an endpoint is public', () => {
+  it('requires a token except on public endpoints', () => {
     for (const operation of operations(document())) {
       const declared = Object.entries(ENDPOINTS).find(([name]) => name === operation.operationId)?.[1];
       expect(operation.security, operation.operationId).to.deep.equal(declared?.needs === 'public' ? [] : undefined);
@@ -138,7 +138,7 @@ describe('the OpenAPI document', () => {
     expect(operation?.responses['403']?.description).to.contain('PLAN_FEATURE_NOT_ENABLED').and.contain('module level');
   });
 
-  it('cannot be made of endpoints that are not documented, or that are there twice', () => {
+  it('is refused for endpoints that are undocumented or defined twice', () => {
     const get = endpoint('GET /a/:id', plain);
     expect(() => document({ a: get, b: endpoint('GET /a/:other', plain) })).to.throw(
       'two endpoints have the route GET /a/:other',
@@ -168,7 +168,7 @@ describe('pages beside the API', () => {
     const first = await server.client.get<Document>('/openapi.json');
     expect(first.status).to.equal(200);
     expect(Object.keys(first.body.paths)).to.include('/contracts');
-    // Not by fetch, which forbids an answer from memory as soon as it is given a condition.
+    // Not by fetch, which bypasses caches as soon as a condition is set.
     const again = await speak(
       server.url,
       `GET /api/v1/openapi.json HTTP/1.1\r\nHost: x\r\nIf-None-Match: ${first.headers.get('etag') ?? ''}\r\nConnection: close\r\n\r\n`,
@@ -178,7 +178,7 @@ describe('pages beside the API', () => {
       .and.match(/\r\n\r\n$/);
   });
 
-  it('serve a reference page of which every part comes from this origin', async () => {
+  it('serve a reference page whose parts all come from this origin', async () => {
     const page = await server.client.raw('/docs');
     expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8');
     expect(page.headers.get('content-security-policy')).to.match(/^default-src 'none'; script-src 'self';/);
@@ -188,14 +188,14 @@ describe('pages beside the API', () => {
     expect((await server.client.raw('/docs/viewer.js')).headers.get('content-type')).to.contain('javascript');
   });
 
-  it('are read with GET: other methods are 405', async () => {
+  it('accept GET only: other methods are 405', async () => {
     for (const path of ['/docs', '/livez', '/metrics', '/api/v1/openapi.json']) {
       const answer = await server.client.raw(path, { method: 'POST' });
       expect([answer.status, answer.headers.get('allow')], path).to.deep.equal([405, 'GET, HEAD']);
     }
   });
 
-  it('show metrics to clients with the token: routes as templates, never with ids', async () => {
+  it('serve metrics to clients with the token: routes as templates, never with ids', async () => {
     expect((await server.client.raw('/metrics')).status).to.equal(401);
     expect(
       (await server.client.raw('/metrics', { headers: { Authorization: 'Bearer metrics-token-2' } })).status,
@@ -216,7 +216,7 @@ describe('pages beside the API', () => {
     expect(metrics.text).not.to.contain('01890000');
   });
 
-  it('have no metrics where no token is set', async () => {
+  it('serve no metrics if no token is set', async () => {
     const other = await startServer();
     const [answer] = await Promise.allSettled([
       other.client.raw('/metrics', { headers: { Authorization: 'Bearer ' } }),

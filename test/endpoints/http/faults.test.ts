@@ -66,7 +66,7 @@ describe('faults', () => {
 
   const act = () => app.client.get<FrameworkError>('/act', { headers: { 'X-Request-Id': 'request-0001' } });
 
-  it('that are unexpected are 500 with the request id and nothing else, and are logged with their stack', async () => {
+  it('that are unexpected are 500 with the request id only, and are logged with their stack', async () => {
     for (const thrown of [
       new Error('table contracts is secret'),
       new TypeError('x'),
@@ -91,7 +91,7 @@ describe('faults', () => {
     expect(JSON.stringify(line?.['err'])).to.contain('faults.test.ts');
   });
 
-  it('of a database that is away, late or busy are 503', async () => {
+  it('of an unreachable, slow or busy database are 503', async () => {
     for (const problem of ['unreachable', 'timeout', 'busy'] as const) {
       failure = () => new DatabaseError(problem, undefined, undefined);
       const { status, headers, body } = await act();
@@ -101,7 +101,7 @@ describe('faults', () => {
     }
   });
 
-  it('of the catalogue have the shape that it says', async () => {
+  it('of the catalogue have the documented format', async () => {
     failure = () => fail('CONTRACT_LOCKED', { fields: ['partyA'] });
     expect(await act()).to.deep.include({
       status: 409,
@@ -134,12 +134,12 @@ describe('faults', () => {
     });
   });
 
-  it('in an answer that is not as it was declared are 500 where answers are checked', async () => {
+  it('in an answer that violates its schema are 500 if answers are checked', async () => {
     for (const wrong of [{ ok: 'yes' }, { ok: true, more: 1 }, {}, { ok: undefined }]) {
       answer = () => wrong;
       expect((await act()).status).to.equal(500);
     }
-    answer = () => ({ ok: 1n }); // what JSON cannot say
+    answer = () => ({ ok: 1n }); // not representable as JSON
     expect((await act()).status).to.equal(500);
   });
 
@@ -162,7 +162,7 @@ describe('faults', () => {
     ).to.deep.equal([]);
   });
 
-  it('of a client that goes away within its body are none either', async () => {
+  it('of a client that disconnects within its body are not logged either', async () => {
     const socket = connect(Number(new URL(app.client.origin).port), '127.0.0.1');
     socket.write(
       'POST /api/v1/upload HTTP/1.1\r\nHost: x\r\nX-Request-Id: gone-away-2\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"text":',
@@ -177,7 +177,7 @@ describe('faults', () => {
     expect((await act()).status).to.equal(200);
   });
 
-  it('in what is no HTTP are answered in the same shape, and the connection is closed', async () => {
+  it('in malformed HTTP are answered in the same format, and the connection is closed', async () => {
     for (const [bytes, status, text] of [
       ['GARBAGE\r\n\r\n', 400, 'Bad Request'],
       ['GET /api/v1/act HTTP/1.1\r\nHost: x\r\nBad Header: y\r\n\r\n', 400, 'Bad Request'],
@@ -224,14 +224,14 @@ describe('faults', () => {
     ).to.match(/^HTTP\/1.1 200 /);
   });
 
-  it('leave the headers of the answer to the endpoint when there are none', async () => {
+  it('do not affect the headers of a successful answer', async () => {
     const { headers } = await app.client.post('/auth/out');
     expect(headers.get('etag')).to.equal('"3"');
     expect(headers.get('set-cookie')).to.equal('c=a%20b; Path=/api; Max-Age=0; HttpOnly; SameSite=Strict');
   });
 });
 
-/** Waits for an effect of an event on the other side. */
+/** Waits for the effect of an event on the other side. */
 async function until(happened: () => boolean): Promise<void> {
   while (!happened()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

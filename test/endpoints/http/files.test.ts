@@ -57,7 +57,7 @@ describe('files', () => {
     });
   });
 
-  it('are sent piece by piece, one that is empty too', async () => {
+  it('are sent in chunks, including empty ones', async () => {
     file = () => pieces(['a,b\r\n', '中,文\r\n', '']);
     const answer = await fetch(`${app.client.base}/file`);
     expect(await answer.text()).to.equal('a,b\r\n中,文\r\n');
@@ -66,7 +66,7 @@ describe('files', () => {
     expect(await app.client.get('/file')).to.deep.include({ status: 200, text: '' });
   });
 
-  it('whose first piece fails are refused like anything else, and carry no name of a file', async () => {
+  it('whose first chunk fails are answered like any failure, without a file name', async () => {
     file = () => failing(0, fail('NOT_FOUND', {}));
     const refused = await app.client.get('/file');
     expect(refused).to.deep.include({
@@ -77,7 +77,7 @@ describe('files', () => {
     expect(refused.headers.get('content-type')).to.equal('application/json; charset=utf-8');
   });
 
-  it('that fail on the way break the transfer off, and are logged', async () => {
+  it('that fail midway cut the transfer off, and are logged', async () => {
     file = () => failing(3, new Error('the disk is gone'));
     const answer = await fetch(`${app.client.base}/file`);
     expect(answer.status).to.equal(200);
@@ -92,7 +92,7 @@ describe('files', () => {
     expect(JSON.stringify(line)).to.contain('the disk is gone');
   });
 
-  it('stop being made when the client goes away', async () => {
+  it('are not generated further when the client disconnects', async () => {
     const made = endless();
     file = () => made.pieces;
     const answer = await read(`${app.client.base}/file`);
@@ -102,12 +102,13 @@ describe('files', () => {
     expect(kept.length).to.be.greaterThan(0);
   });
 
-  it('are made no faster than the client takes them', async () => {
+  it('are generated no faster than the client reads', async () => {
     const made = endless();
     file = () => made.pieces;
     const answer = await read(`${app.client.base}/file`);
     answer.pause();
-    // What fits into the sockets' buffers is made at once; when no more is made for some turns, they are full.
+    // Chunks that fit into the socket buffers are generated at once; when none follow for some time, the buffers are
+    // full.
     let before = -1;
     while (before !== kept.length) {
       before = kept.length;
@@ -118,7 +119,7 @@ describe('files', () => {
     await made.stopped;
   });
 
-  it('are not made for who asks for the headers alone', async () => {
+  it('are not generated for a HEAD request', async () => {
     const made = endless();
     file = () => made.pieces;
     const answer = await fetch(`${app.client.base}/file`, { method: 'HEAD' });
@@ -130,7 +131,7 @@ describe('files', () => {
     expect(kept).to.deep.equal([]);
   });
 
-  it('take no idempotency key when nothing is changed for them, not even one that is ill-formed', async () => {
+  it('ignore an idempotency key for a read, even a malformed one', async () => {
     file = () => 'a\r\n';
     for (const key of ['a-key-of-mine', 'x']) {
       const answer = await app.client.post(

@@ -33,7 +33,7 @@ describe('headers', () => {
     for (const app of apps) await app.stop();
   });
 
-  it('carry a request id: the one that was sent when it is well-formed, else a new one', async () => {
+  it("contain a request id: the client's if it is well-formed, otherwise a new one", async () => {
     const { client, logged } = await start();
     const idFor = async (sent: string) =>
       (await client.get('/who', { headers: { 'X-Request-Id': sent } })).headers.get('x-request-id');
@@ -44,7 +44,7 @@ describe('headers', () => {
     expect(line).to.include({ msg: 'request', method: 'GET', route: '/who', status: 200 });
   });
 
-  it('keep tokens, queries and bodies out of the log, and name the tenant', async () => {
+  it('keep tokens, queries and bodies out of the log, and include the tenant', async () => {
     const { client, logged } = await start();
     await client.as('good').get('/mine', { query: 'x=secret-in-query' });
     const text = JSON.stringify(logged);
@@ -55,7 +55,7 @@ describe('headers', () => {
     });
   });
 
-  it('secure every answer, errors too', async () => {
+  it('secure every answer, including errors', async () => {
     const { client } = await start();
     for (const path of ['/api/v1/who', '/api/v1/nothing', '/nothing', '/api/v1/mine']) {
       const { headers } = await client.raw(path);
@@ -74,7 +74,7 @@ describe('headers', () => {
     }
   });
 
-  it('allow other origins only when they are listed', async () => {
+  it('allow only listed foreign origins', async () => {
     const closed = await start();
     expect(
       (await closed.client.get('/who', { headers: { Origin: 'https://app.test' } })).headers.get(
@@ -107,7 +107,7 @@ describe('headers', () => {
     expect(preflight.headers.get('access-control-allow-headers')).to.equal('authorization,if-match');
   });
 
-  it('give the address of the client as the trusted proxies report it, and no other', async () => {
+  it('determine the address of the client by the trusted proxies only', async () => {
     const ipOf = async (app: LittleApp, forwarded: string) =>
       (await app.client.get<{ ip: string }>('/who', { headers: { 'X-Forwarded-For': forwarded } })).body.ip;
     expect(await ipOf(await start(), '203.0.113.9')).to.equal('127.0.0.1');
@@ -118,7 +118,7 @@ describe('headers', () => {
     expect(await ipOf(await start({ trustProxy: 2 }), '6.6.6.6, 203.0.113.9, 10.0.0.1')).to.equal('203.0.113.9');
   });
 
-  it('carry cookies by name, as they were sent', async () => {
+  it('contain cookies by name, unchanged', async () => {
     const { client } = await start();
     const { body } = await client.get<{ cookies: unknown }>('/who', {
       headers: { Cookie: 'a=1; b=x=y; a=2; broken; toString=z' },
@@ -126,7 +126,7 @@ describe('headers', () => {
     expect(body.cookies).to.deep.equal({ a: '1', b: 'x=y', toString: 'z' });
   });
 
-  it('count requests of a session and of an address that is not signed in, each with a ceiling of its own', async () => {
+  it('limit requests of a session and of an unauthenticated address, each with its own maximum', async () => {
     const { client } = await start({ perMinute: 3, trustProxy: 1 });
     const by = (ip: string, token?: string) =>
       client.get('/mine', { headers: { 'X-Forwarded-For': ip }, token: token ?? null });
@@ -155,7 +155,7 @@ describe('headers', () => {
       expect((await by(ip)).status, ip).to.equal(expected);
   });
 
-  it('keep a connection open for more requests', async () => {
+  it('keep a connection open for further requests', async () => {
     const { client } = await start();
     const said = await speak(
       client.origin,

@@ -65,7 +65,7 @@ describe('queries', () => {
     return body.message;
   };
 
-  it('become what the schema asks for', async () => {
+  it('are converted by the schema', async () => {
     expect(
       (
         await list(
@@ -84,7 +84,7 @@ describe('queries', () => {
     expect((await list('stages=a&stages=b,c')).body).to.deep.include({ stages: ['a', 'b', 'c'] });
   });
 
-  it('have the defaults that are documented, and no value for what is empty', async () => {
+  it('have the documented defaults, and no value for an empty parameter', async () => {
     expect((await list('')).body).to.deep.equal({ page: 1 });
     expect((await list('page=&q=&sort=&overdue=&stages=')).body).to.deep.equal({ page: 1 });
   });
@@ -106,7 +106,7 @@ describe('queries', () => {
       expect(await refused(`overdue=${flag}`)).to.deep.equal(['overdue must be true or false']);
   });
 
-  it('refuse what is not documented, naming it', async () => {
+  it('with undocumented parameters are refused with their names', async () => {
     expect(await refused('pagesize=2&page=1')).to.deep.equal(['pagesize is not a known parameter']);
     expect(await refused('__proto__=1&constructor=2')).to.deep.equal([
       '__proto__ is not a known parameter',
@@ -116,7 +116,7 @@ describe('queries', () => {
     expect(await refused('x=1', '/health')).to.deep.equal(['x is not a known parameter']);
   });
 
-  it('refuse a repeat of what is no list, and too many of anything', async () => {
+  it('that repeat a scalar, or have too many list elements, are refused', async () => {
     expect(await refused('q=a&q=b')).to.deep.equal(['q must be given once']);
     expect(await refused(`ids=${[ID, ID, ID, ID].join(',')}`)).to.deep.equal(['ids must have at most 3 items']);
     expect(await refused(Array.from({ length: 201 }, (_, at) => `a${at}=1`).join('&'))).to.deep.equal([
@@ -124,23 +124,23 @@ describe('queries', () => {
     ]);
   });
 
-  it('miss what is required', async () => {
+  it('without required parameters are refused', async () => {
     expect(await refused('', '/find')).to.deep.equal(['name is required']);
     expect(await refused('name=', '/find')).to.deep.equal(['name must not be empty']);
   });
 
-  it('let a provider add parameters where it calls back', async () => {
+  it('of callbacks may contain parameters added by the provider', async () => {
     expect((await list('code=c&session_state=1&iss=x', '/callback')).body).to.deep.equal({ code: 'c' });
   });
 
-  it('with an id that is no UUID name no record', async () => {
+  it('with an id that is not a UUID find no record', async () => {
     for (const text of ['ownerId=me', `ids=${ID},7`]) {
       expect((await list(text)).text).to.equal('{"statusCode":404,"message":"Not Found","error":"Not Found"}');
     }
     expect((await list(`ownerId=${ID}`)).status).to.equal(200);
   });
 
-  it('with broken escapes are 400, in the path too', async () => {
+  it('with broken escapes are 400, also in the path', async () => {
     for (const path of ['/api/v1/things?q=%ZZ', '/api/v1/things?q=%C3%28', '/api/v1/th%ings']) {
       expect((await app.client.raw(path, { headers: { Authorization: 'Bearer good' } })).body, path).to.deep.equal({
         statusCode: 400,

@@ -48,7 +48,7 @@ const endpoints = {
   }),
 };
 
-describe('refusals, in their order', () => {
+describe('the order of refusals', () => {
   let app: LittleApp;
   before(async () => {
     app = await littleApp(endpoints, {
@@ -63,7 +63,7 @@ describe('refusals, in their order', () => {
   });
   after(() => app.stop());
 
-  it('answer 404 for an unknown path, with a token or without', async () => {
+  it('is 404 for an unknown path, with and without a token', async () => {
     for (const token of ['good', null]) {
       const answer = await app.client.get('/nothing', { token });
       expect(answer.status).to.equal(404);
@@ -77,7 +77,7 @@ describe('refusals, in their order', () => {
     expect((await app.client.get('/hello/')).status).to.equal(404);
   });
 
-  it('answer 405 with the methods that are allowed, with a token or without', async () => {
+  it('is 405 with the allowed methods, with and without a token', async () => {
     const answer = await app.client.post('/things/stats', { any: 1 });
     expect(answer.status).to.equal(405);
     expect(answer.headers.get('allow')).to.equal('GET, HEAD');
@@ -85,7 +85,7 @@ describe('refusals, in their order', () => {
     expect((await app.client.raw('/api/v1/hello', { method: 'OPTIONS' })).status).to.equal(405);
   });
 
-  it('answer 405 for a method that only the sibling with a parameter has', async () => {
+  it('is 405 for a method that only the sibling with a parameter has', async () => {
     for (const token of ['good', null]) {
       const answer = await app.client.patch('/things/stats', { amount: 1 }, { token });
       expect([answer.status, answer.headers.get('allow')], answer.text).to.deep.equal([405, 'GET, HEAD']);
@@ -93,7 +93,7 @@ describe('refusals, in their order', () => {
     expect((await app.client.patch(`/things/${ID}`, { amount: 1 }, { token: 'good' })).status).not.to.equal(405);
   });
 
-  it('answer 401 before anything is read of the body', async () => {
+  it('is 401 before the body is read', async () => {
     for (const [token, headers] of [
       [null, {}],
       ['unknown', {}],
@@ -114,7 +114,7 @@ describe('refusals, in their order', () => {
     ).to.equal(200);
   });
 
-  it('answer 403 for the plan before 403 for the module: apiAccess, then the feature of the endpoint', async () => {
+  it('is 403 for the plan before 403 for the module: apiAccess, then the feature of the endpoint', async () => {
     const noAccess = await app.client.as('poor').patch(`/things/${ID}`, {});
     expect(noAccess.status).to.equal(403);
     expect(noAccess.body).to.deep.equal({
@@ -130,13 +130,13 @@ describe('refusals, in their order', () => {
     );
   });
 
-  it('do not ask apiAccess of /auth nor of sessions of our own pages', async () => {
+  it('does not include apiAccess under /auth and for sessions of our own pages', async () => {
     expect((await app.client.as('poor').get('/auth/me')).status).to.equal(200);
     expect((await app.client.as('page').get(`/things/${ID}`)).status).to.equal(200);
     expect((await app.client.as('poor').get(`/things/${ID}`)).status).to.equal(403);
   });
 
-  it('answer 403 for the module in the framework shape, naming what is needed, before the body is read', async () => {
+  it('is 403 for the module in the standard format, with the missing right, before the body is read', async () => {
     const answer = await app.client
       .as('viewer')
       .patch(`/things/${ID}`, undefined, { headers: { 'Content-Type': 'text/plain' } });
@@ -144,7 +144,7 @@ describe('refusals, in their order', () => {
     expect(answer.body).to.deep.equal({ statusCode: 403, message: 'contract_edit (edit)', error: 'Forbidden' });
   });
 
-  it('answer a path id that is no UUID as a record that is not there, after the validation of the body', async () => {
+  it('answers a path id that is not a UUID like a missing record, after the validation of the body', async () => {
     const gone = '{"statusCode":404,"message":"Not Found","error":"Not Found"}';
     for (const id of ['7', 'x', ID.toUpperCase(), `${ID}0`, '%20', '..%2F..'])
       expect((await app.client.as('good').get(`/things/${id}`)).text).to.equal(gone);
@@ -152,11 +152,11 @@ describe('refusals, in their order', () => {
     expect((await app.client.as('good').patch('/things/7', {})).status).to.equal(400);
   });
 
-  it('take a path of fixed words before one with a parameter, whichever was declared first', async () => {
+  it('prefers a literal path to one with a parameter, in any order of declaration', async () => {
     expect((await app.client.as('good').get('/things/stats')).body).to.deep.equal({ count: 1 });
   });
 
-  it('answer HEAD as GET without its body', async () => {
+  it('answers HEAD as GET without its body', async () => {
     const answer = await app.client.raw('/api/v1/hello', { method: 'HEAD' });
     expect(answer.status).to.equal(200);
     expect(answer.headers.get('content-length')).to.equal('14');
