@@ -112,7 +112,7 @@ async function liveThrough({ plane }: TestPlane): Promise<void> {
   const {
     payments: [line, other],
   } = await plane.getContract({ contractId: id });
-  if (!line || !other) throw new Error('both lines were entered');
+  if (!line || !other) throw new Error('expected two lines');
   await plane.recordReceipt({
     paymentId: line.id,
     receivedAmount: 400,

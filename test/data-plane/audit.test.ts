@@ -168,10 +168,10 @@ describe('the verification of a chain that was tampered with', () => {
       const found = async (test: TestPlane) => (await check(test)).faults;
 
       for (const [field, sql] of [
-        ['who did it', "actor_name = 'Somebody Else'"],
+        ['the actor', "actor_name = 'Somebody Else'"],
         ['when', 'at = at + 1'],
         ['what', "action = 'getContract'"],
-        ['from where', 'ip = NULL'],
+        ['the address', 'ip = NULL'],
         ['the fields', "changes = '[]'"],
         ['the record', `record_id = '${newId()}'`],
       ]) {

@@ -25,7 +25,7 @@ interface Given extends TestPlane {
 /** Every operation that can set the transfer `T-1` on a line, with the warnings that it returns. */
 const WAYS: Readonly<Record<string, (given: Given) => Promise<readonly Warning[] | undefined>>> = {
   'a new contract': async ({ plane }) => (await plane.createContract(aContract({ payments: [paid('T-1')] }))).warnings,
-  'a plan that a change of the contract brings': async ({ plane, contractId }) =>
+  'a plan in a change of a contract': async ({ plane, contractId }) =>
     (await plane.updateContract({ contractId, changes: { payments: [paid('T-1')] } })).warnings,
   'a new line': async ({ plane, contractId }) =>
     (await plane.addPaymentLine({ contractId, ...paid('T-1', { period: 'new' }) })).warnings,
@@ -33,16 +33,15 @@ const WAYS: Readonly<Record<string, (given: Given) => Promise<readonly Warning[]
     (await plane.updatePaymentLine({ paymentId, receivedAmount: 5, bankSerialNo: 'T-1' })).warnings,
   'a receipt': async ({ plane, paymentId }) =>
     (await plane.recordReceipt({ paymentId, receivedAmount: 5, bankSerialNo: 'T-1' })).warnings,
-  'a list of contracts that is imported': async ({ plane }) =>
+  'an imported list of contracts': async ({ plane }) =>
     (await plane.importContracts(ofRows([aContract({ ...IDS, payments: [paid('T-1')] })]))).rows[0]?.warnings,
-  'a sheet that is imported': async ({ plane }) =>
-    (await plane.importContracts(aSheet([sheetRow('T-1')]))).rows[0]?.warnings,
-  'the report of an import that is asked for again': async ({ plane }) =>
+  'an imported sheet': async ({ plane }) => (await plane.importContracts(aSheet([sheetRow('T-1')]))).rows[0]?.warnings,
+  'the stored report of an import': async ({ plane }) =>
     (await plane.getImport({ batchId: (await plane.importContracts(aSheet([sheetRow('T-1')]))).batchId ?? '' })).rows[0]
       ?.warnings,
   'the preview of an import': async ({ plane }) =>
     (await plane.previewImport(aSheet([sheetRow('T-1')]))).rows[0]?.warnings,
-  'what a review of an extraction puts into a new contract': async ({ plane }) => {
+  'a review of an extraction that creates a contract': async ({ plane }) => {
     const { id } = await plane.extractContract({ text: 'Nothing to be read.' });
     const put = Object.entries({ ...aContract(IDS), payments: [paid('T-1')] }).map(([fieldKey, overrideValue]) => ({
       fieldKey,
@@ -51,7 +50,7 @@ const WAYS: Readonly<Record<string, (given: Given) => Promise<readonly Warning[]
     }));
     return (await plane.reviewExtraction({ runId: id, fields: put, applyToContract: true, people: PEOPLE })).warnings;
   },
-  'what a review of an extraction puts into a contract that is there': async ({ plane, contractId }) => {
+  'a review of an extraction for an existing contract': async ({ plane, contractId }) => {
     const { id } = await plane.extractContract({ text: 'Nothing to be read.', contractId });
     return (
       await plane.reviewExtraction({
@@ -119,14 +118,14 @@ describe('a bank transfer that other lines refer to', () => {
       await plane.deleteContract({ contractId: gone.id });
       expect(
         reused((await plane.restoreContract({ contractId: gone.id })).warnings),
-        'its own lines are no news',
+        'its own lines are not reported',
       ).to.deep.equal([]);
       await plane.deleteContract({ contractId: gone.id });
       const {
         payments: [other],
         warnings,
       } = await plane.createContract(aContract({ payments: [paid('T-1')] }));
-      expect(reused(warnings), 'what is deleted names nothing').to.deep.equal([]);
+      expect(reused(warnings), 'deleted lines are not reported').to.deep.equal([]);
       expect(reused((await plane.restoreContract({ contractId: gone.id })).warnings)).to.deep.equal([[other?.id]]);
     });
 

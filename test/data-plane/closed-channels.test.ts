@@ -58,7 +58,7 @@ describe('a notification channel that is being removed', () => {
       const theirs = await aLifecycle(makePlane());
       expect(
         (await theirs.tell(channelId, 'go')).effects.notifyChannelId,
-        'another organisation is none of its business',
+        'another organisation is not affected',
       ).to.equal(channelId);
     });
 

@@ -84,7 +84,7 @@ describe('the totals stored on a contract', () => {
               ]),
             );
             expect(kept, JSON.stringify(action)).to.deep.equal(expected);
-            expect(detail.version - version, 'a change moves the version by one').to.be.oneOf([0, 1]);
+            expect(detail.version - version, 'a change increases the version by one').to.be.oneOf([0, 1]);
             version = detail.version;
           }
         }),

@@ -126,7 +126,7 @@ describe('bulk operations on contracts', () => {
       expect(version).to.equal(3);
       expect(
         await t.plane.bulkAttachContracts({ ids: [locked.id], contractAttachment: contractAttachment ?? '' }),
-        'who has it already',
+        'contracts that already have it',
       ).to.deep.equal({ updated: 1, notFound: [] });
       expect((await t.plane.getContract({ contractId: locked.id })).version).to.equal(3);
     });

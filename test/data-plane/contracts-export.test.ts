@@ -321,13 +321,13 @@ describe('an export of contracts', () => {
           await pieces.next();
           await pieces.return();
           const broken = betweenChunks(t.plane, (chunk) =>
-            chunk === 1 ? Promise.reject(new Error('the wire is cut')) : Promise.resolve(),
+            chunk === 1 ? Promise.reject(new Error('the connection was cut')) : Promise.resolve(),
           );
           const reached = await exported(broken).then(
             () => 'the end',
             (error: Error) => error.message,
           );
-          expect(reached).to.equal('the wire is cut');
+          expect(reached).to.equal('the connection was cut');
           const [failed, givenUp] = (await events(t)) as { contracts?: unknown; complete?: unknown }[];
           expect(failed).to.include({ contracts: EXPORT_CHUNK, rows: EXPORT_CHUNK, complete: false });
           expect(givenUp).to.include({ complete: false });

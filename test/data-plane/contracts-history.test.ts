@@ -18,7 +18,7 @@ describe('the history of a contract', () => {
     (_name, makePlane) => {
       const latest = async ({ plane }: Pick<TestPlane, 'plane'>, contractId: string): Promise<HistoryEntry> => {
         const [entry] = (await plane.listHistory({ contractId, pageSize: 1 })).items;
-        if (!entry) throw new Error('nothing was told');
+        if (!entry) throw new Error('no event was returned');
         return entry;
       };
 

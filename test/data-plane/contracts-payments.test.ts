@@ -24,7 +24,7 @@ describe("a contract's plan replaced as a whole", () => {
         ['C', '2026-06-15', 30],
         ['D', '2026-07-01', 40],
       ]);
-      expect(changed.payments[0], 'a line as it was').to.deep.equal(made.payments[0]);
+      expect(changed.payments[0], 'an unchanged line').to.deep.equal(made.payments[0]);
       expect(changed.payments[1]?.id).to.equal(made.payments[2]?.id);
       expect([changed.version, changed.receivableAmount, changed.outstandingAmount, changed.nextDueDate]).to.deep.equal(
         [2, 1_070, 1_070, '2026-04-01'],
@@ -71,7 +71,7 @@ describe("a contract's plan replaced as a whole", () => {
             made.payments.map(({ period, dueDate, amount }) => ({ period, dueDate, amount })),
           )
         ).version,
-        'fields that are not sent stay',
+        'omitted fields are kept',
       ).to.equal(1);
       expect(fewer?.receiptAccount).to.equal('6222 0000 1102');
     });

@@ -133,7 +133,7 @@ describe('deleted contracts', () => {
         (await t.plane.listPayments({ tab: 'all', contractId: gone.id, includeDeleted: true })).items.every(
           ({ deletedAt }) => deletedAt !== null,
         ),
-        'nothing of it came back',
+        'nothing was restored',
       ).to.equal(true);
       await t.plane.deleteContract({ contractId: taker.id });
       expect(

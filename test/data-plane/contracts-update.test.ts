@@ -181,7 +181,9 @@ describe('updating a contract', () => {
         code: 'INVALID_INPUT',
         details: { issues: [{ path: 'dynamicFields', problem }] },
       });
-      expect((await enter(900)).dynamicFields, 'and that much is taken').to.deep.equal({ [mine]: 'x'.repeat(900) });
+      expect((await enter(900)).dynamicFields, 'values up to the limit are accepted').to.deep.equal({
+        [mine]: 'x'.repeat(900),
+      });
       expect(
         (await seller.updateContract({ contractId: made.id, changes: { remark: 'nothing of it' } })).remark,
       ).to.equal('nothing of it');

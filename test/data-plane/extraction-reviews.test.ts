@@ -30,7 +30,7 @@ describe('a review of an extraction', () => {
           overrideValue: null,
           reviewedBy: t.call.actor.id,
         });
-        expect(field(first, 'remark'), 'not found, and put in').to.deep.include({
+        expect(field(first, 'remark'), 'not extracted, but added').to.deep.include({
           value: null,
           rawText: null,
           location: null,
@@ -46,7 +46,7 @@ describe('a review of an extraction', () => {
           fields: [{ fieldKey: 'quantity', status: 'accepted' }, put('partyA', 'One'), put('partyA', 'Two')],
         });
         expect(field(second, 'quantity')).to.include({ reviewStatus: 'accepted', overrideValue: null });
-        expect(field(second, 'partyA')?.overrideValue, 'the last of one call too').to.equal('Two');
+        expect(field(second, 'partyA')?.overrideValue, 'the last one of a call counts, too').to.equal('Two');
         expect(field(second, 'contractNo')?.reviewStatus).to.equal('accepted');
         expect(
           second.reviews.map(({ applied, byName, metadata, fields }) => [applied, byName, metadata, fields.length]),
@@ -134,7 +134,7 @@ describe('a review of an extraction', () => {
           code: 'EXTRACTION_INCOMPLETE',
           details: { missingFields: ['archiveCode', 'projectName'] },
         });
-        expect(await t.plane.getExtraction({ runId: run.id }), 'the review went with it').to.deep.equal(run);
+        expect(await t.plane.getExtraction({ runId: run.id }), 'the review was rolled back with it').to.deep.equal(run);
         const applied = await t.plane.reviewExtraction({
           runId: run.id,
           fields: [
@@ -226,7 +226,7 @@ describe('a review of an extraction', () => {
         });
         expect(
           now.payments.map(({ period, amount }) => [period, amount]),
-          'the plan as it should be',
+          'the complete plan',
         ).to.deep.equal([['Down payment', 154_500]]);
 
         const clash = await t.plane.createContract(aContract({ contractNo: 'TAKEN' }));
@@ -253,7 +253,7 @@ describe('a review of an extraction', () => {
         expect(await t.plane.getContract({ contractId: contract.id })).to.deep.equal(now);
         expect(
           field(await t.plane.getExtraction({ runId: run.id }), 'partyA')?.reviewStatus,
-          'and the review with it',
+          'together with the review',
         ).to.equal('rejected');
       });
 

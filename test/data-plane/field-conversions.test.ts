@@ -92,7 +92,9 @@ describe("changing a custom field's type", () => {
         const done = await toType(outsider, field.id, 'number');
         expect([done.field.type, done.result]).to.deep.equal(['number', undefined]);
         expect(await valuesOf(t, ids, field.id)).to.deep.equal([5, 1_200]);
-        expect((await toType(outsider, field.id, 'number')).result, 'nor when it is that already').to.equal(undefined);
+        expect((await toType(outsider, field.id, 'number')).result, 'also if it has the type already').to.equal(
+          undefined,
+        );
         const copy = await fieldCommand(outsider, 'DuplicateField', { fieldId: field.id, includeValues: true });
         expect([copy.result, copy.field.visibleRoles, await valuesOf(t, ids, copy.field.id)]).to.deep.equal([
           undefined,

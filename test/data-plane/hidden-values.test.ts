@@ -56,7 +56,7 @@ describe('values that few members may see', () => {
         type: 'select',
         options: [{ label: WORD }],
       });
-      expect([named.field.type, named.result], 'who knows all values may name them').to.deep.equal([
+      expect([named.field.type, named.result], 'a caller who knows all values may send them').to.deep.equal([
         'select',
         undefined,
       ]);

@@ -177,14 +177,14 @@ describe('lifecycle templates', () => {
       });
       expect(
         await plane.createContract(aContract({ lifecycleStageCode: 'review' })),
-        'new ones are as the stage says',
+        "new contracts get the stage's defaults",
       ).to.include({ locked: true });
 
       await plane.deleteContract({ contractId: contract.id });
-      expect(await refusal(change({ category: 'draft' })), 'one can come back, one is there').to.have.nested.property(
-        'details.contracts',
-        2,
-      );
+      expect(
+        await refusal(change({ category: 'draft' })),
+        'one contract can be restored, one is live',
+      ).to.have.nested.property('details.contracts', 2);
     });
 
     it('leave no trace of a change that changes nothing', async () => {

@@ -154,7 +154,7 @@ describe('lifecycle transitions', () => {
             toStageCode: 'draft',
           }),
         ),
-        "no transition leads back, and the stage's own key says none",
+        'no transition leads back, and the stage itself declares none',
       ).to.deep.equal(needs('approve', 'legal_check'));
       await by('sales', { legal_check: 'none', review: 'admin' }).transitionContract({
         contractId: id,
@@ -191,7 +191,7 @@ describe('lifecycle transitions', () => {
       const editor = test.as({ controls: controlsOf('edit') });
       expect(
         await refusal(editor.transitionContract({ contractId: id, toStageCode: 'two' })),
-        'the first way says why',
+        'the first transition gives the reason',
       ).to.deep.equal({ code: 'WORKFLOW_CONTROL_REQUIRED', details: { control: 'admin', stage: 'one' } });
       await editor.transitionContract({ contractId: id, toStageCode: 'two', note: 'noted' });
       expect((await test.plane.listWorkflowEvents({ contractId: id }))[0]).to.include({ transitionCode: 'noted' });

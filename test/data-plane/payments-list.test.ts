@@ -68,7 +68,7 @@ describe('the list of payment lines', () => {
       ]);
       expect(
         (await book.plane.listPayments({})).items.map(({ period }) => period),
-        'due is the default',
+        '`due` is the default',
       ).to.deep.equal(['today', 'later']);
     });
 

@@ -124,12 +124,12 @@ describe('payment lines', () => {
       ).to.deep.equal({ code: 'CURRENCY_FIXED', details: { currencyCode: 'CNY' } });
       expect(
         await plane.updatePaymentLine({ paymentId: line.id, currencyCode: 'CNY' }),
-        'the same one is no change',
+        'the same currency is no change',
       ).to.include({ receivedAmount: 1 });
       await plane.recordReceipt({ paymentId: line.id, receivedAmount: 0 });
       expect(
         await failureOf(plane.updatePaymentLine({ paymentId: line.id, currencyCode: 'JPY', amount: 100 })),
-        'it has a history',
+        'it has a receipt history',
       ).to.include({ code: 'CURRENCY_FIXED' });
     });
 
@@ -196,7 +196,7 @@ describe('payment lines', () => {
       expect(await failureOf(plane.deletePaymentLine({ paymentId }))).to.include({ code: 'CONTRACT_LOCKED' });
       expect(
         await plane.updatePaymentLine({ paymentId, amount: 100, receivedAmount: 10 }),
-        'equal is no change',
+        'an equal value is no change',
       ).to.include({ receivedAmount: 10 });
       expect(await plane.recordReceipt({ paymentId, receivedAmount: 20 })).to.include({ receivedAmount: 20 });
       expect(await plane.recordInvoiceEvidence({ paymentId, invoiceAmount: 20 })).to.include({ invoicedAmount: 20 });

@@ -138,7 +138,9 @@ describe('saved views', () => {
           'a rename in case only',
         ).to.include({ name: 'STRAßE' });
         await t.plane.deleteSavedView({ viewId: own.id });
-        expect(await t.plane.createSavedView(aView({ name: 'straße' })), 'free again').to.include({ name: 'straße' });
+        expect(await t.plane.createSavedView(aView({ name: 'straße' })), 'the name is free again').to.include({
+          name: 'straße',
+        });
       });
 
       it('are saved once in concurrent requests with one name', async () => {
@@ -242,7 +244,7 @@ describe('saved views', () => {
         const [seen] = await t.as({ actor: { ...t.call.actor, id: newId(), roleCode: 'viewer' } }).listSavedViews({});
         expect(seen).to.deep.include({ groupBy: 'none', visibleFields: ['contractNo'] });
         expect(seen?.warnings).to.have.length(2);
-        expect(JSON.stringify(seen), 'nor does it hear of it').not.to.contain(field.id);
+        expect(JSON.stringify(seen), 'another tenant is not affected').not.to.contain(field.id);
         await t.plane.runFieldCommand({ type: 'ArchiveField', payload: { fieldId: field.id } });
         expect((await t.plane.listSavedViews({}))[0]).to.deep.include({ visibleFields: ['contractNo'] });
       });
@@ -326,7 +328,7 @@ describe('a handover of saved views', () => {
           'Ours',
         ]);
         expect(now.map(({ ownerId }) => ownerId)).to.deep.equal([heir, heir, heir, heir]);
-        expect(now.at(-1)?.createdBy, 'who made it is not rewritten').to.equal(leaver);
+        expect(now.at(-1)?.createdBy, 'the creator is unchanged').to.equal(leaver);
         expect(await as(leaver).listSavedViews({})).to.have.length(1);
         expect((await t.plane.handOver(handover(leaver, heir))).transferred, 'again').to.include({
           personalViews: 0,

@@ -42,7 +42,7 @@ describe('a subject company that is being removed', () => {
       ])
         expect(await failureOf(refused)).to.deep.equal(refusedFor(subjectId));
       await enter(t, other);
-      expect((await enter(makePlane(), subjectId)).subjectId, 'another organisation is none of its business').to.equal(
+      expect((await enter(makePlane(), subjectId)).subjectId, 'another organisation is not affected').to.equal(
         subjectId,
       );
     });

@@ -134,7 +134,7 @@ describe('fulfillment tasks', () => {
       }
       expect(
         await failureOf(t.plane.updateTask({ ...asked, changes: { status: 'completed' } })),
-        'an impossible move is that for everybody',
+        'an invalid move is reported as such to every caller',
       ).to.include({ code: 'INVALID_TRANSITION' });
       expect(await t.as({ controls: { draft: 'admin' } }).updateTask(asked)).to.include({
         status: 'in_progress',

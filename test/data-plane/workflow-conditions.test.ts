@@ -183,7 +183,7 @@ describe('the conditions of a move', () => {
       await contract.move({ toStageCode: 'first' }, second);
       expect(
         failedIn(await refusal(contract.move({ toStageCode: 'second' }, second))),
-        'who moved it back moved it last',
+        'a member who moved it back was the last to move it',
       ).to.deep.equal(['transition forbidSelfApproval']);
       expect(await contract.move({ transitionCode: 'go' }, third)).to.include({ lifecycleStageCode: 'second' });
     });

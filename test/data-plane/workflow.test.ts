@@ -120,7 +120,7 @@ describe('moving a contract', () => {
       for (let n = 0; n < 60; n++) expect(await refused()).to.include({ code: 'WORKFLOW_CONTROL_REQUIRED' });
       expect(await denials()).to.equal(50);
       await refused(newId());
-      expect(await denials(), 'of somebody else').to.equal(51);
+      expect(await denials(), 'refusals of another member').to.equal(51);
       test.clock.advance(24 * 3_600_000);
       await refused();
       expect(await denials(), 'on the next day').to.equal(52);
@@ -147,7 +147,7 @@ describe('moving a contract', () => {
       });
       expect(
         await admin.transitionContract({ contractId: dated.id, transitionCode: 'terminate' }),
-        'terminating leaves the status',
+        'terminating keeps the status',
       ).to.include({ status: 'in_progress', workflow: 'archived' });
     });
 
@@ -281,7 +281,7 @@ describe('moving a contract', () => {
       const events = await test.plane.listWorkflowEvents({ contractId: id });
       expect(
         events.map(({ kind }) => kind),
-        'nothing of that is a denial',
+        'none of these is recorded as a denial',
       ).to.deep.equal(['created']);
     });
 
@@ -411,7 +411,7 @@ describe('locking a contract', () => {
       await admin.lockContract({ contractId: id, locked: true });
       expect(
         await admin.transitionContract({ contractId: id, transitionCode: 'submit_review' }),
-        'the next stage decides anew',
+        'at the next stage the roles are chosen again',
       ).to.include({ locked: false });
     });
 
@@ -447,7 +447,7 @@ describe('locking a contract', () => {
       const draft = await contractAt(test, 'draft');
       expect(
         await test.plane.lockContract({ contractId: draft.id, locked: false }),
-        'unlocking what is open needs no control',
+        'unlocking an unlocked contract needs no control',
       ).to.include({ locked: false, version: 1 });
     });
 

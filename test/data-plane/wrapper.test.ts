@@ -22,7 +22,7 @@ const operations = {
     async run({ store, recorder, clock, newId }, call) {
       await store.lifecycle.ensureShipped();
       const [stage] = await store.lifecycle.stages((await store.lifecycle.defaultTemplate()).id);
-      if (!stage) throw new Error('the standard template has stages');
+      if (!stage) throw new Error('expected the default template to have stages');
       const row = newContract({
         id: newId(),
         input: aContract(),

@@ -23,12 +23,12 @@ function planOf(text: string): string[] {
 describe('payments given only as shares', () => {
   const rows: readonly (readonly [what: string, text: string, plan: readonly string[]])[] = [
     [
-      'English, the share first',
+      'English, share first',
       'Contract Price: USD 40,000\n30% upon signing, 70% upon delivery',
       ['upon signing 12000', 'upon delivery 28000'],
     ],
     [
-      'English, the condition first',
+      'English, condition first',
       'Contract Price: USD 40,000\n(a) Upon signing: 30%;\n(b) Upon delivery: 70%.',
       ['Upon signing 12000', 'Upon delivery 28000'],
     ],
@@ -43,7 +43,7 @@ describe('payments given only as shares', () => {
       ['on order 18000', 'on delivery 45000', 'after commissioning 27000'],
     ],
     [
-      'English, by their names',
+      'English, stage names',
       'Total Price: EUR 90,000.00\nTerms of Payment: 30% deposit, balance 70% before shipment by T/T',
       ['deposit 27000', 'balance 63000'],
     ],
@@ -53,12 +53,12 @@ describe('payments given only as shares', () => {
       ['合同签订后 30000', '货到验收后 60000', '质保期满 10000'],
     ],
     [
-      'Chinese, said in short',
+      'Chinese, abbreviated',
       '合同总价：100,000元\n预付30%，发货前付60%，质保金10%',
       ['预付 30000', '发货前 60000', '质保金 10000'],
     ],
     [
-      'Chinese, the share first',
+      'Chinese, share first',
       '合同总价：100,000元\n30%预付款，60%提货款，10%质保金',
       ['预付款 30000', '提货款 60000', '质保金 10000'],
     ],
@@ -68,28 +68,28 @@ describe('payments given only as shares', () => {
       ['本合同签订之日起5日内 30000', '设备到货并经买方验收合格后 60000', '质保期满后 10000'],
     ],
     [
-      'with amounts beside them',
+      'with amounts',
       'Contract Price: USD 40,000\n30% (USD 12,000) within 7 days of signing, 70% (USD 28,000) upon delivery',
       ['within 7 days of signing 12000', 'upon delivery 28000'],
     ],
     [
-      'beside a share that is a tax',
+      'beside a tax rate',
       '合同总价：100,000元（税率13%）\n合同签订后支付30%，收到发票（税率13%）并验收后支付70%',
       ['合同签订后 30000', '收到发票（税率13%）并验收后 70000'],
     ],
-    ['without a total there are no amounts', '30% upon signing, 70% upon delivery', ['upon signing', 'upon delivery']],
-    ['a share alone is that of anything', 'Contract Price: USD 40,000\n30% upon signing', []],
+    ['no amounts without a total', '30% upon signing, 70% upon delivery', ['upon signing', 'upon delivery']],
+    ['no plan from a single share', 'Contract Price: USD 40,000\n30% upon signing', []],
     [
-      'shares of other things are none',
+      'no plan from shares of other things',
       'Contract Price: USD 40,000\nUtilisation was 30% on delivery and 70% after commissioning.\n甲方持股30%，乙方持股70%，验收后交付。',
       [],
     ],
     [
-      'a security is no payment',
+      'no payment from a security',
       'Contract Price: USD 40,000\nContractor shall deliver a letter of credit for 10% of the Contract Price within ten days after signing.',
       [],
     ],
-    ['a bound is no share', '合同总价：100,000元\n预付款比例不宜超过20%', []],
+    ['no share from a limit', '合同总价：100,000元\n预付款比例不宜超过20%', []],
   ];
   for (const [what, text, plan] of rows) it(what, () => expect(planOf(text)).to.deep.equal(plan));
 

@@ -125,10 +125,10 @@ describe('finding an option by text', () => {
     expect(
       ['Gr\u0075\u0308n', 'Reds', red.id.toUpperCase(), ...NAMES_OF_OBJECTS].map((text) => optionNamed(options, text)),
     ).to.deep.equal(Array.from({ length: 8 }, () => undefined));
-    expect(
-      valueFromText(choice(options, 'select'), 'Gr\u0075\u0308n'),
-      'a cell is brought to one form first',
-    ).to.deep.equal({ ok: true, value: umlaut.id });
+    expect(valueFromText(choice(options, 'select'), 'Gr\u0075\u0308n'), 'a cell is normalised first').to.deep.equal({
+      ok: true,
+      value: umlaut.id,
+    });
   });
 
   it('uses the given field, also after its options change', () => {
@@ -261,7 +261,7 @@ describe('texts at their maximum length', () => {
         ]);
       }
     }
-    expect(checkedValue(choice([], 'text'), '\u200ba\u200b'), 'among others they stay').to.deep.equal({
+    expect(checkedValue(choice([], 'text'), '\u200ba\u200b'), 'within other text they are kept').to.deep.equal({
       ok: true,
       value: '\u200ba\u200b',
     });

@@ -12,14 +12,34 @@ const pair = (ownerId: string, ownerSuperiorId: string | null): Responsible => (
 
 describe('the owner and superior after a handover', () => {
   const rows: readonly (readonly [what: string, before: Responsible, after: Responsible, stoodIn: boolean])[] = [
-    ['a contract of others stays', pair('other', 'chief'), pair('other', 'chief'), false],
-    ['an owner is succeeded', pair('leaver', 'chief'), pair('heir', 'chief'), false],
-    ['an owner without a superior is succeeded', pair('leaver', null), pair('heir', null), false],
-    ['a superior is succeeded', pair('other', 'leaver'), pair('other', 'heir'), false],
-    ['the successor does not become his own superior by owning', pair('leaver', 'heir'), pair('heir', 'boss'), true],
-    ['nor by supervising what he owns', pair('heir', 'leaver'), pair('heir', 'boss'), true],
-    ['nor by succeeding one who was both', pair('leaver', 'leaver'), pair('heir', 'boss'), true],
-    ['what he owns and supervises already stays', pair('heir', 'heir'), pair('heir', 'heir'), false],
+    ["another member's contract is unchanged", pair('other', 'chief'), pair('other', 'chief'), false],
+    ['an owner is replaced', pair('leaver', 'chief'), pair('heir', 'chief'), false],
+    ['an owner without a superior is replaced', pair('leaver', null), pair('heir', null), false],
+    ['a superior is replaced', pair('other', 'leaver'), pair('other', 'heir'), false],
+    [
+      'the successor does not become their own superior by owning a contract',
+      pair('leaver', 'heir'),
+      pair('heir', 'boss'),
+      true,
+    ],
+    [
+      'the successor does not become their own superior by supervising their own contract',
+      pair('heir', 'leaver'),
+      pair('heir', 'boss'),
+      true,
+    ],
+    [
+      'the successor does not become their own superior by replacing a member who was both',
+      pair('leaver', 'leaver'),
+      pair('heir', 'boss'),
+      true,
+    ],
+    [
+      'a contract that the successor both owns and supervises is unchanged',
+      pair('heir', 'heir'),
+      pair('heir', 'heir'),
+      false,
+    ],
   ];
   for (const [what, before, after, stoodIn] of rows) {
     it(what, () => expect(handedOver(before, both)).to.deep.equal({ ...after, stoodIn }));

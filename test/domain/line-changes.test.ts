@@ -37,14 +37,15 @@ describe('changes of a payment line', () => {
     const later = context({ today: '2026-04-01' });
     expect(
       withReceipt(received, { receivedAmount: 30 }, later).receivedDate,
-      'a correction is no new receipt',
+      'a correction is not a new receipt',
     ).to.equal('2026-03-15');
     expect(withReceipt(received, { receivedDate: null }, later).receivedDate).to.equal('2026-03-15');
     expect(withReceipt(received, { receivedAmount: 41 }, later).receivedDate).to.equal('2026-04-01');
     expect(withReceipt(received, { receivedAmount: 0 }, later).receivedDate).to.equal(null);
-    expect(withReceipt(aLine(), { receivedDate: '2026-01-01' }, later).receivedDate, 'no money, no date').to.equal(
-      null,
-    );
+    expect(
+      withReceipt(aLine(), { receivedDate: '2026-01-01' }, later).receivedDate,
+      'without money there is no date',
+    ).to.equal(null);
   });
 
   it('report an unreadable amount before refusing the reconciliation', () => {

@@ -116,7 +116,7 @@ describe('a replaced plan', () => {
       entered([{ period: 'A', dueDate: '2026-01-31', amount: 1 }]),
       entered([{ period: 'A', dueDate: '2026-01-31', amount: 1, receivedAmount: 1 }]),
     ].flat();
-    if (!open || !paid) throw new Error('two lines were entered');
+    if (!open || !paid) throw new Error('expected two lines');
     for (const present of [
       [open, paid],
       [paid, open],

@@ -34,7 +34,7 @@ describe('receivables', () => {
     };
     for (const [dueDate, status] of Object.entries(statuses))
       expect(dueStatus(line({ dueDate }), TODAY, 7), dueDate).to.equal(status);
-    expect(dueStatus(line(), TODAY, 0), 'without lead').to.equal('due_soon');
+    expect(dueStatus(line(), TODAY, 0), 'without a lead').to.equal('due_soon');
     expect(dueStatus(line({ dueDate: '2020-01-01', receivedMinor: 100 }), TODAY, 7)).to.equal('settled');
   });
 

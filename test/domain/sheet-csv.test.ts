@@ -76,7 +76,7 @@ describe('a CSV', () => {
       expect(await reasonOf(text)).to.equal('it has more than 500 columns');
     expect(
       (await table(`a,b\r"1${','.repeat(600)}","${','.repeat(600)}"\r2,3`))[2],
-      'commas within quotes part nothing',
+      'commas within quotes do not separate cells',
     ).to.deep.equal(['2', '3']);
   });
 });

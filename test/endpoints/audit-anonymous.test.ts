@@ -129,7 +129,7 @@ describe('the audit of unauthenticated requests', () => {
           await endHour();
           const all = (await rows(action)).slice(before);
           expect(all.length).to.be.at.most(2 * (AN_HOUR + 20) + 1);
-          expect(repeatsOf(all), 'none is forgotten').to.equal(200);
+          expect(repeatsOf(all), 'no request is lost').to.equal(200);
           expect(all.at(-1)?.changes).to.include({ others: true });
           // Their consequences do not add a row each either.
           expect((await count()) - allBefore - all.length).to.be.at.most(4);

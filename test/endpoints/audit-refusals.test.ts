@@ -146,7 +146,7 @@ describe('the audit of refused requests', () => {
         });
         expect(answers.map(({ headers }) => headers.get('x-request-id'))).to.include(repeats?.requestId);
         await endHour();
-        expect(await refusals(member.id), 'nothing is told twice').to.have.length(2);
+        expect(await refusals(member.id), 'nothing is recorded twice').to.have.length(2);
       });
 
       it('cannot be flooded: refusals with varying fields are one row, and the next refusal is recorded at once', async () => {

@@ -92,7 +92,7 @@ describe('the bot challenge', () => {
         const answer = await post(route, without);
         expect([answer.status, answer.body.message], answer.text).to.deep.equal([400, ['challengeToken is required']]);
       }
-      expect(siteverify.asked.length, 'nobody is asked about nothing').to.equal(asked);
+      expect(siteverify.asked.length, 'the verifier is not asked without a token').to.equal(asked);
       const refused = await post(route, { ...body, challengeToken: 'bad-token' });
       expect([refused.status, refused.body.error.code], refused.text).to.deep.equal([422, 'BOT_CHALLENGE_FAILED']);
       expect(argon2.calls).to.equal(0);
@@ -132,7 +132,7 @@ describe('the bot challenge', () => {
       password: PASSWORD,
       challengeToken,
     });
-    expect(again.status, 'a token serves once').to.equal(422);
+    expect(again.status, 'a token is valid once').to.equal(422);
     expect(JSON.stringify(server.logged)).not.to.contain(SECRET);
   });
 
@@ -180,7 +180,7 @@ describe('the verdict of the verifier', () => {
       response.end(JSON.stringify(body));
     };
   const verdicts: readonly (readonly [name: string, reply: (response: ServerResponse) => void, code: string])[] = [
-    ['success that is no boolean', json({ success: 'true' }), 'BOT_CHALLENGE_UNAVAILABLE'],
+    ['success that is not a boolean', json({ success: 'true' }), 'BOT_CHALLENGE_UNAVAILABLE'],
     ['success with another status', json({ success: true }, 500), 'BOT_CHALLENGE_UNAVAILABLE'],
     [
       'a page instead of JSON',
@@ -196,17 +196,17 @@ describe('the verdict of the verifier', () => {
     ['silence', () => undefined, 'BOT_CHALLENGE_UNAVAILABLE'],
     ['a hang-up', (response) => void response.destroy(), 'BOT_CHALLENGE_UNAVAILABLE'],
     [
-      'more than anybody wants to read',
+      'an oversized answer',
       (response) => void response.end(`{"success":true,"filler":"${'x'.repeat(100_000)}"}`),
       'BOT_CHALLENGE_UNAVAILABLE',
     ],
     [
-      'a complaint about our secret',
+      'an error about our secret',
       json({ success: false, 'error-codes': ['invalid-input-secret'] }),
       'BOT_CHALLENGE_UNAVAILABLE',
     ],
     ['a token seen before', json({ success: false, 'error-codes': ['timeout-or-duplicate'] }), 'BOT_CHALLENGE_FAILED'],
-    ['no without a reason', json({ success: false }), 'BOT_CHALLENGE_FAILED'],
+    ['failure without a reason', json({ success: false }), 'BOT_CHALLENGE_FAILED'],
   ];
   for (const [name, reply, code] of verdicts) {
     it(`${name} is ${code}`, async () => {

@@ -119,7 +119,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
           );
       expect([(await keyed()).status, (await keyed()).body.error.code]).to.deep.equal([403, 'MFA_ENROLMENT_REQUIRED']);
       await enrolIn(server.client.as(next.accessToken));
-      expect((await keyed()).status, 'nothing was kept under the key').to.equal(201);
+      expect((await keyed()).status, 'nothing was stored under the key').to.equal(201);
     });
 
     it('limit a member who redeems a code to /auth', async () => {
@@ -162,11 +162,11 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const setRole = (roleCode: string) =>
         server.services.tenants.members.setRole({ tenantId: made.tenant.id, memberId: member.id, roleCode }, OPERATOR);
       await setRole('manager');
-      expect((await client.get('/contracts')).status, 'a manager administers nothing').to.equal(200);
+      expect((await client.get('/contracts')).status, 'a manager has no administration rights').to.equal(200);
       await setRole('admin');
       await expectShut(client);
       await setRole('viewer');
-      expect((await client.get('/contracts')).status, 'and gets on again without the role').to.equal(200);
+      expect((await client.get('/contracts')).status, 'and the session is open again without the role').to.equal(200);
       await setRole('admin');
       await enrolIn(client);
       await expectOpen(client);
@@ -179,7 +179,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         { tenantId: made.tenant.id, code: 'viewer', permissions: { admin: 'view' } },
         OPERATOR,
       );
-      expect((await client.get('/contracts')).status, 'who only looks on needs none').to.equal(200);
+      expect((await client.get('/contracts')).status, 'a role with read access needs none').to.equal(200);
       await server.services.tenants.roles.setPermissions(
         { tenantId: made.tenant.id, code: 'viewer', permissions: { admin: 'edit' } },
         OPERATOR,

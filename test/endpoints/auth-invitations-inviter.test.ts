@@ -80,7 +80,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await setRole('finance', { admin: 'edit' });
       await expectRefused('the role has grown, the inviter has not');
       await setInviter({ roleCode: 'finance' });
-      expect((await accept()).body.user.roleCode, 'by the rights that the inviter has now').to.equal('finance');
+      expect((await accept()).body.user.roleCode, 'by the current rights of the inviter').to.equal('finance');
     });
 
     it('who was offboarded leaves no invitation that can be accepted', async () => {

@@ -141,7 +141,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(codeOf(await accept(token))).to.deep.equal([422, 'TOKEN_INVALID']);
       admin = (await signIn(server.client, { tenant: org.tenant, member: org.owner })).client;
       expect((await admin.get<Invitation[]>('/tenant-admin/invitations')).body[0]).to.include({ status: 'expired' });
-      expect((await invite({ roleCode: 'viewer' })).status, "an expired one is in nobody's way").to.equal(201);
+      expect((await invite({ roleCode: 'viewer' })).status, 'an expired one does not block another').to.equal(201);
     });
 
     it('an invitation token of another tenant is refused, and remains valid in its own', async () => {
@@ -195,9 +195,9 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         server.foundation.platform.write({ tenantId: null }, (tx) =>
           tx.run('UPDATE login_failures SET failures = ? WHERE key = ?', [failures, `invitations:${org.tenant.id}`]),
         );
-      expect(await count(98), 'what was counted so far').to.equal(1);
+      expect(await count(98), 'counted so far').to.equal(1);
       expect((await invite({ email: `bob@${org.tenant.slug}.test` })).status).to.equal(201);
-      expect(codeOf(await invite({ email: `bob@${org.tenant.slug}.test` })), 'does not count').to.deep.equal([
+      expect(codeOf(await invite({ email: `bob@${org.tenant.slug}.test` })), 'not counted').to.deep.equal([
         409,
         'INVITATION_OPEN',
       ]);
@@ -224,7 +224,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
       clock.advance(40 * 60_000);
       admin = (await signIn(server.client, { tenant: org.tenant, member: org.owner })).client;
-      expect((await carol()).status, 'under the key that was refused').to.equal(201);
+      expect((await carol()).status, 'under the key of the refused request').to.equal(201);
     });
 
     it('an admin of another tenant can neither see, resend nor withdraw an invitation', async () => {

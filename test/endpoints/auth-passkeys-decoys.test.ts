@@ -58,7 +58,7 @@ describe('the passkey options of an unknown account', () => {
       known: await ask(known),
       'without passkeys': await ask(org.owner.email),
       unknown: await ask('nobody@example.test'),
-      'of no tenant': await ask(known, { tenantSlug: 'no-such-tenant' }),
+      'of an unknown tenant': await ask(known, { tenantSlug: 'no-such-tenant' }),
     });
 
     it('have the same shape as for accounts with and without passkeys', async () => {

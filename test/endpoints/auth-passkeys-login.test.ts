@@ -111,9 +111,9 @@ describe('attacks on the sign-in with passkeys', () => {
       'to another challenge': { challenge: Buffer.alloc(32, 1).toString('base64url') },
       'to an empty challenge': { challenge: '' },
       'without user verification': { verified: false },
-      'without anybody there': { present: false },
+      'without user presence': { present: false },
       'from a frame of another site': { crossOrigin: true },
-      'of a key that was bound to its device and no longer is': { synced: true },
+      'of a formerly device-bound key': { synced: true },
       'with the handle of another member': {
         userHandle: Buffer.from('01890000-0000-7000-8000-000000000001').toString('base64url'),
       },
@@ -201,7 +201,10 @@ describe('attacks on the sign-in with passkeys', () => {
         ),
         'of a registration',
       );
-      refused(await answer('x', who.authenticator.get({ challenge: 'x', rpId: 'book.example.test' })), 'of nobody');
+      refused(
+        await answer('x', who.authenticator.get({ challenge: 'x', rpId: 'book.example.test' })),
+        'of an unknown user',
+      );
       const { flowId, options } = await ask(who);
       identity.clock.advance(5 * 60_000);
       refused(await answer(flowId, who.authenticator.get(options)), 'over');
@@ -233,8 +236,8 @@ describe('attacks on the sign-in with passkeys', () => {
         { tenantId: of.tenant.id, memberId: disabled.member.id, status: 'disabled' },
         OPERATOR,
       );
-      refused(await answer(before.flowId, disabled.authenticator.get(before.options)), 'asked before');
-      refused(await attempt(disabled), 'asked after');
+      refused(await answer(before.flowId, disabled.authenticator.get(before.options)), 'requested before');
+      refused(await attempt(disabled), 'requested after');
       expect(await lastFailure(disabled)).to.deep.equal({ reason: 'standing' });
       expect((await attempt(stays)).status).to.equal(200);
       await identity.database.write({ tenantId: null }, (tx) =>

@@ -69,12 +69,12 @@ describe('attacks on the registration of passkeys', () => {
 
     const wrong: Readonly<Record<string, Behaviour>> = {
       'from another origin': { origin: 'https://evil.example.test' },
-      'from a domain above ours': { origin: 'http://example.test' },
+      'from a parent domain': { origin: 'http://example.test' },
       'from our host on another port': { origin: `${PUBLIC_URL}:8443` },
       'for another relying party': { rpId: 'evil.example.test' },
       'of the type of a sign-in': { type: 'webauthn.get' },
       'without user verification': { verified: false },
-      'without anybody there': { present: false },
+      'without user presence': { present: false },
       'from a frame of another site': { crossOrigin: true },
     };
     for (const [name, behaviour] of Object.entries(wrong)) {
@@ -123,7 +123,7 @@ describe('attacks on the registration of passkeys', () => {
       await identity.database.write({ tenantId: null }, (tx) =>
         new SessionStore(tx).revokeAllOf({ tenantId: org.tenant.id, memberId: member.id, at: identity.clock.now() }),
       );
-      expect((await client.get('/auth/me')).status, 'not heard of it').to.equal(200);
+      expect((await client.get('/auth/me')).status, 'before it is notified').to.equal(200);
       expect((await answer(client, authenticator().create(options))).status).to.equal(401);
       expect((await client.post('/auth/passkeys/register/options')).status).to.equal(401);
       expect((await client.delete(`/auth/passkeys/${member.id}`)).status).to.equal(401);

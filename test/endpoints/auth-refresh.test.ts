@@ -165,7 +165,7 @@ describe('refresh', () => {
                 line,
               ),
           ),
-          'nothing else is set',
+          'no other cookie is set',
         ).to.deep.equal([]);
       }
       // The refused request has not ended the session.

@@ -15,7 +15,7 @@ import type { LittleApp } from '../support/little-app.js';
 /** The default. */
 function byDefault(): number {
   const read = readServerConfig({});
-  if (!read.ok) throw new Error('the defaults are at fault');
+  if (!read.ok) throw new Error('the default settings are invalid');
   return read.values.loginResolvesPerMinute;
 }
 

@@ -104,7 +104,7 @@ describe("a member's sessions", () => {
       ]);
       expect((await app.client.post('/auth/refresh', { refreshToken: result.refreshToken })).status).to.equal(200);
       expect((await colleague.client.get('/auth/me')).status).to.equal(200);
-      expect((await client.delete('/auth/sessions')).body, 'when there are none any more').to.deep.equal({ ok: true });
+      expect((await client.delete('/auth/sessions')).body, 'when none is left').to.deep.equal({ ok: true });
       const rows = await identity.database.read({ tenantId: null }, (tx) =>
         tx.all(
           "SELECT record_id, changes FROM audit_log WHERE actor_id = ? AND action = 'other_sessions_ended' ORDER BY id",

@@ -180,14 +180,14 @@ describe('attacks on single sign-on', () => {
       'another nonce': { claims: { nonce: 'not-the-one' } },
       'no nonce': { claims: { nonce: undefined } },
       'another audience': { claims: { aud: 'somebody-else' } },
-      'several audiences, and no word for whom': { claims: { aud: ['duebook-at-liar', 'somebody-else'] } },
-      'several audiences, made out to another': {
+      'several audiences without an authorised party': { claims: { aud: ['duebook-at-liar', 'somebody-else'] } },
+      'several audiences with another authorised party': {
         claims: { aud: ['duebook-at-liar', 'somebody-else'], azp: 'somebody-else' },
       },
       'another issuer': { claims: { iss: 'https://accounts.example.test' } },
-      'a token that is over': { claims: { iat: 1_600_000_000, exp: 1_600_000_300 } },
-      'a token without an end': { claims: { exp: undefined } },
-      'a token of nobody': { claims: { sub: undefined } },
+      'an expired token': { claims: { iat: 1_600_000_000, exp: 1_600_000_300 } },
+      'a token without an expiry': { claims: { exp: undefined } },
+      'a token without a subject': { claims: { sub: undefined } },
       "another's signature": { sign: 'other_key' },
       'no signature': { sign: 'no_signature' },
       'alg none': { sign: 'none' },
@@ -198,11 +198,11 @@ describe('attacks on single sign-on', () => {
       },
       'a refusal': { tokenAnswer: { status: 400, body: '{"error":"invalid_grant"}' } },
       'a fault': { tokenAnswer: { status: 500, body: 'oops' } },
-      'UserInfo of somebody else': {
+      'UserInfo of another subject': {
         claims: { email: undefined },
         userInfo: { sub: 'somebody-else', email: 'x@corp.example', email_verified: true },
       },
-      'a redirect to the metadata of the machine': {
+      'a redirect to the metadata service of the machine': {
         tokenAnswer: { status: 307, headers: { Location: 'http://169.254.169.254/latest/meta-data' }, body: '' },
       },
     };

@@ -90,7 +90,7 @@ describe('single sign-on of several organisations', () => {
       const { body } = await exchangeSso<TokenPair>(app.client, codeIn(own));
       expect(
         (await app.client.as(body.accessToken).get<Session>('/auth/me')).body.user.id,
-        "the organisation's own gets the owner in",
+        "the organisation's own provider signs the owner in",
       ).to.equal(bolt.owner.id);
     });
 

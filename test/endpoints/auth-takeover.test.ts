@@ -83,7 +83,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         (client) => done(patch(client, victim, { roleCode: 'viewer' })),
         (client) => done(patch(client, victim, { roleCode: 'admin' })),
       ],
-      'by lowering the role that they have': [
+      'by lowering the rights of their role': [
         (client) => done(level(client, 'admin', 'view')),
         (client) => done(level(client, 'admin', 'edit')),
       ],
@@ -200,12 +200,12 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const RIGHTS_THAT_GIVE: Readonly<Record<string, (client: Client) => Promise<Answer<unknown>>>> = {
         'an invitation to a role with admin (edit)': (client) =>
           client.post('/tenant-admin/invitations', { email: `evil@${org.tenant.slug}.test`, roleCode: 'legal' }),
-        'such an invitation sent again': (client) => client.post(`/tenant-admin/invitations/${invitationId}/resend`),
+        'resending such an invitation': (client) => client.post(`/tenant-admin/invitations/${invitationId}/resend`),
         "a member's change to such a role": async (client) =>
           patch(client, await makeMember(server.services, org), { roleCode: 'admin' }),
-        'that a disabled administrator is enabled': async (client) =>
+        'enabling a disabled administrator': async (client) =>
           patch(client, await disabled('admin'), { status: 'active' }),
-        'that somebody disabled is enabled as an administrator': async (client) =>
+        'enabling a disabled member as an administrator': async (client) =>
           patch(client, await disabled('viewer'), { status: 'active', roleCode: 'admin' }),
         'admin (edit) for a role': (client) => level(client, 'viewer', 'edit'),
         'another level of admin for a role': (client) => level(client, 'legal', 'view'),

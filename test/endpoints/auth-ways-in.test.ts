@@ -124,7 +124,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
           change: (by) => by.delete(`/auth/passkeys/${id}`),
         };
       },
-      'an administrator sets another address of their own': async () => {
+      'an administrator changes their own address': async () => {
         const member = await makeMember(server.services, org, { roleCode: 'admin' });
         return {
           member,
@@ -132,7 +132,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
           change: (client) => client.patch(`/tenant-admin/members/${member.id}`, { email: `moved-${member.email}` }),
         };
       },
-      'the owner sets another address of their own': async () => {
+      'the owner changes their own address': async () => {
         const member = org.owner;
         return {
           member,
@@ -140,7 +140,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
           change: (client) => client.patch(`/tenant-admin/members/${member.id}`, { email: `moved-${member.email}` }),
         };
       },
-      'the ownership is given away': async () => {
+      'the ownership is transferred': async () => {
         const heir = await makeMember(server.services, org, { roleCode: 'admin' });
         return {
           member: org.owner,
@@ -280,7 +280,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
           `new-${member.email}`,
         );
         expect((await theirs.client.get('/auth/me')).status).to.equal(401);
-        expect((await old.client.get('/auth/me')).status, "the administrator's own go on").to.equal(200);
+        expect((await old.client.get('/auth/me')).status, "the administrator's own sessions continue").to.equal(200);
         await deliver();
         expect(smtp.last(member.email).parsed.text).to.contain('The email address was changed for your account');
         expect(() => smtp.last(`new-${member.email}`)).to.throw();

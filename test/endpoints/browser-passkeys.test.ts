@@ -85,7 +85,9 @@ describe('passkeys in a browser', function () {
       ).to.equal(account.email);
     }
     const again = await onPage('register', { token: member.token }).catch((error: unknown) => error);
-    expect(String(again), 'the browser makes no second one on the same authenticator').to.include('InvalidStateError');
+    expect(String(again), 'the browser creates no second one on the same authenticator').to.include(
+      'InvalidStateError',
+    );
     expect((await member.client.get<Passkey[]>('/auth/passkeys')).body.map(({ label }) => label)).to.deep.equal([
       'Browser',
     ]);

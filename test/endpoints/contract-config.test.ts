@@ -146,7 +146,7 @@ describe('the contract configuration over HTTP', () => {
         [`/contract-config/lifecycle/stages/${nobody}`, { allowedRoleCodes: ['wizard'] }],
         [`/contract-config/lifecycle/transitions/${nobody}`, { effects: { notifyChannelId: nobody } }],
       ] as const)
-        expect((await owner.patch(path, body)).status, 'the record in the path comes first').to.equal(404);
+        expect((await owner.patch(path, body)).status, 'the record in the path is checked first').to.equal(404);
       expect(
         (
           await owner.post(`/contract-config/lifecycle/templates/${nobody}/stages`, {

@@ -148,7 +148,7 @@ describe('contracts over HTTP', () => {
       ).to.equal(422);
       expect(
         (await owner.patch(`/contracts/${newId()}`, { ownerId: newId() })).status,
-        'no such contract comes before no such member',
+        'a missing contract is reported before a missing member',
       ).to.equal(404);
     });
 

@@ -106,7 +106,7 @@ describe('interrupted extraction runs', function () {
         }
         cable.putIn();
         await round(server);
-        expect((await runOf(client, run)).status, 'it is not asked for all the time').to.equal('processing');
+        expect((await runOf(client, run)).status, 'the store is not polled continuously').to.equal('processing');
         clock.advance(3 * MINUTE_MS);
         await round(server);
         expect((await runOf(client, run)).status).to.equal('needs_review');
@@ -157,7 +157,9 @@ describe('interrupted extraction runs', function () {
       const clock = fakeClock(Date.now());
       const server = await started({ DATA_DIR }, clock);
       const made = { tenant: { slug: 'lost' }, owner: { email: 'lin@lost.test' } } as MadeTenant; // what a sign-in needs from the clock
-      expect((await readBy(server, made, run)).status, 'the other may be slow, and not dead').to.equal('processing');
+      expect((await readBy(server, made, run)).status, 'the other process may be slow instead of dead').to.equal(
+        'processing',
+      );
       clock.advance(15 * MINUTE_MS);
       expect((await readBy(server, made, run)).status).to.equal('needs_review');
     });

@@ -18,13 +18,13 @@ const HOSTILE: readonly (readonly [
   bytes: () => Promise<Uint8Array> | Uint8Array,
 ])[] = [
   ['a PDF with a password', 'DOCUMENT_ENCRYPTED', TYPES.pdf, lockedPdf],
-  ['a PDF that is cut off', 'DOCUMENT_DAMAGED', TYPES.pdf, () => Buffer.from('%PDF-1.7\n1 0 obj\n<< /Type')],
-  ['a DOCX that is broken', 'DOCUMENT_DAMAGED', TYPES.docx, brokenDocx],
-  ['an XLSX that unpacks to far too much', 'DOCUMENT_TOO_LARGE', TYPES.xlsx, bombXlsx],
-  ['a file of no bytes', 'DOCUMENT_EMPTY', TYPES.text, () => Buffer.alloc(0)],
-  ['a PDF of no bytes', 'DOCUMENT_EMPTY', TYPES.pdf, () => Buffer.alloc(0)],
-  ['a text of blanks', 'DOCUMENT_EMPTY', TYPES.text, () => Buffer.from(' \n\t\n')],
-  ['a kind that is not read', 'DOCUMENT_UNSUPPORTED', TYPES.zip, someZip],
+  ['a truncated PDF', 'DOCUMENT_DAMAGED', TYPES.pdf, () => Buffer.from('%PDF-1.7\n1 0 obj\n<< /Type')],
+  ['a broken DOCX', 'DOCUMENT_DAMAGED', TYPES.docx, brokenDocx],
+  ['an XLSX that unpacks to too much data', 'DOCUMENT_TOO_LARGE', TYPES.xlsx, bombXlsx],
+  ['an empty file', 'DOCUMENT_EMPTY', TYPES.text, () => Buffer.alloc(0)],
+  ['an empty PDF', 'DOCUMENT_EMPTY', TYPES.pdf, () => Buffer.alloc(0)],
+  ['a text of spaces', 'DOCUMENT_EMPTY', TYPES.text, () => Buffer.from(' \n\t\n')],
+  ['an unsupported type', 'DOCUMENT_UNSUPPORTED', TYPES.zip, someZip],
 ];
 
 forEachFileServer(

@@ -51,7 +51,7 @@ forEachFileServer((server, kind) => {
       expect(places[0], "the second organisation's first document").to.be.lessThan(
         runs.findLastIndex(({ reader }) => reader === first),
       );
-      expect(answers.length, 'answers to others meanwhile').to.be.greaterThan(10);
+      expect(answers.length, 'answers to other requests meanwhile').to.be.greaterThan(10);
       const ms = (value: number) => `${value.toFixed(0)} ms`;
       process.stdout.write(
         `    ten documents on ${kind}: ${answers.length} answers to others, the slowest in ${ms(Math.max(...answers))}; the event loop waited ${ms(delay.percentile(99) / 1e6)} (p99), ${ms(delay.max / 1e6)} at most\n`,

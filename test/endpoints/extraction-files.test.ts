@@ -90,7 +90,7 @@ forEachFileServer((server, kind) => {
           expect(run.warnings.map(({ code }) => code)).to.include('RECOGNISED');
           const said = (await sales.post<ExtractionRun>('/contracts/extract', { text: ONE_CONTRACT_TEXT })).body;
           const surest = ({ fields }: ExtractionRun) => Math.max(...fields.map(({ confidence }) => confidence));
-          expect(surest(run), 'no surer than the signs are').to.be.lessThan(surest(said));
+          expect(surest(run), 'at most the confidence of the recognition').to.be.lessThan(surest(said));
         });
 
         for (const [fileName, contentType] of [

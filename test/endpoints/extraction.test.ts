@@ -60,7 +60,7 @@ forEachServer((server) => {
       expect(contract.payeeAccount, 'sales sees no account numbers').to.match(/^\*{4}/);
       expect(
         (await org.asOwner.get<ContractDetail>(`/contracts/${contract.id}`)).body.payeeAccount,
-        'but what it accepted was the whole one',
+        'the accepted value is the unmasked one',
       ).to.equal('7559 1234 5678 901');
     });
 
@@ -122,11 +122,11 @@ forEachServer((server) => {
       }
       expect(
         (await colleague.get(`/contracts/extractions/${forContract.id}`)).status,
-        'whoever sees the contract',
+        'any caller who sees the contract',
       ).to.equal(200);
       expect(
         (await org.asOwner.get(`/contracts/extractions/${own.id}`)).status,
-        'an administrator of the whole book',
+        'an administrator with unrestricted scope',
       ).to.equal(200);
       const refused = await otherTenant.post<DomainError>('/contracts/extract', { contractId: contract.id, text: 'x' });
       expect([refused.status, refused.body.error.details]).to.deep.equal([

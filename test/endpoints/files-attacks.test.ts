@@ -26,7 +26,7 @@ const UNSEEN = [
   ['a zip bomb', { ...ZIP, bytes: aZip({ 'zeros.bin': Buffer.alloc(260_000_000) }) }, /unpacks to more/],
   ['an encrypted zip', { ...ZIP, bytes: encryptedZip('secret.txt', 'nobody can look into this') }, /encrypted/i],
   [
-    'a zip that ends in the middle',
+    'a truncated zip',
     { ...ZIP, bytes: aZip({ 'a.txt': 'x'.repeat(5_000), 'b.txt': randomBytes(5_000) }).subarray(0, 4_000) },
     /./,
   ],

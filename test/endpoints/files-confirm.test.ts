@@ -156,7 +156,7 @@ forEachFileServer(
           });
         expect((await uploadsOf(org.asOwner).confirm(announced)).status).to.equal(201);
         for (const client of [colleague.client, otherTenant.asOwner])
-          expect((await uploadsOf(client).confirm(announced)).status, 'nor when it is a file').to.equal(422);
+          expect((await uploadsOf(client).confirm(announced)).status, 'also if it names a file').to.equal(422);
       });
 
       it('is possible for fifteen minutes, after which the file of the first confirmation is still returned', async () => {
@@ -167,9 +167,11 @@ forEachFileServer(
         clock.advance(60_000);
         const late = uploadsOf(await ownerOf(server(), org));
         expect(failure(await late.confirm(second))).to.include({ code: 'UPLOAD_TOKEN_EXPIRED' });
-        expect(failure(await late.confirm(second, {}, { kind: 'invoice' })), 'a mismatch is told first').to.include({
-          code: 'UPLOAD_TOKEN_MISMATCH',
-        });
+        expect(failure(await late.confirm(second, {}, { kind: 'invoice' })), 'a mismatch is reported first').to.include(
+          {
+            code: 'UPLOAD_TOKEN_MISMATCH',
+          },
+        );
         expect((await late.confirm(first)).text).to.equal(made.text);
       });
 
@@ -289,7 +291,7 @@ forEachFileServer(
           expect([refused.status, failure(refused).code], contentType).to.deep.equal([422, 'FILE_CONTENT_MISMATCH']);
           expect(failure(await uploads.confirm(announced, { contentType, bytes })).code).to.equal('FILE_NOT_UPLOADED');
         }
-        expect(await objectsOf(server(), org), 'nothing of it stays').to.deep.equal([]);
+        expect(await objectsOf(server(), org), 'nothing of it is left').to.deep.equal([]);
         const announced = await uploads.announce();
         await uploads.put(announced, page);
         expect(failure(await uploads.confirm(announced)).code).to.equal('FILE_CONTENT_MISMATCH');

@@ -177,10 +177,9 @@ forEachFileServer((server) => {
       expect((await download(file.id, {}, colleague.client)).status).to.equal(404);
       const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Second Ltd' });
       await contract(org.asOwner, { subjectId: second.id, contractAttachment: file.id });
-      expect(
-        (await download(file.id, {}, scoped.client)).status,
-        'it hangs on a contract that he does not see',
-      ).to.equal(404);
+      expect((await download(file.id, {}, scoped.client)).status, 'its contract is not visible to the member').to.equal(
+        404,
+      );
     });
 
     it('is limited by the owner scope of callers who see only their own contracts', async () => {
@@ -268,7 +267,7 @@ describe('files that may be downloaded', () => {
           }
           expect(
             (await org.asOwner.get<FileRecord>(`/files/${file.id}`)).body.scanStatus,
-            'its record is shown',
+            'its record is readable',
           ).to.equal(state);
         });
       }

@@ -84,12 +84,12 @@ forEachFileServer(
 
       for (const [what, fileName] of [
         ['a path', '../../etc/passwd'],
-        ['a path of another system', 'C:\\contract.pdf'],
+        ['a Windows path', 'C:\\contract.pdf'],
         ['a line break', 'a\r\nSet-Cookie: x.pdf'],
         ['NUL', 'a\0.pdf'],
-        ['what turns its letters around', 'contract\u202Efdp.exe'],
-        ['a hidden mark of direction', 'a\u200F.pdf'],
-        ['an isolate', 'a\u2066b.pdf'],
+        ['a right-to-left override', 'contract\u202Efdp.exe'],
+        ['a directional mark', 'a\u200F.pdf'],
+        ['a directional isolate', 'a\u2066b.pdf'],
         ['nothing', ''],
         ['only spaces', '   '],
         ['a folder', '..'],

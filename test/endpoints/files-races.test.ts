@@ -64,7 +64,7 @@ forEachFileServer(
         expect((await record(file.id)).scanStatus).to.equal('clean');
         await clamd().learn(`Marmalade-${kind.length}`, 'marmalade');
         clock.advance(29 * DAY_MS);
-        const refused = () => Promise.reject(new ObjectStoreError('denied', 'no room'));
+        const refused = () => Promise.reject(new ObjectStoreError('denied', 'no space left'));
         await otherwise(
           'copy',
           () => refused,
@@ -143,7 +143,7 @@ forEachFileServer(
         clock.advance(21_000);
         expect((await uploads.confirm(announced)).status).to.equal(201);
         expect((await org.asOwner.get(`/files/${announced.fileId}/download`)).status).to.equal(200);
-        expect(await sweep(true), 'its copy has a name of its own, and is known').to.deep.equal({
+        expect(await sweep(true), 'its copy has a separate name, and is recorded').to.deep.equal({
           removed: 0,
           more: false,
         });
@@ -253,7 +253,7 @@ forEachFileServer(
         expect(made.status, made.text).to.equal(200);
         await org.asOwner.delete(`/contracts/${gone}`);
         clock.advance(30 * DAY_MS + 60_000);
-        expect((await sweep()).removed, 'within the hour in which it may still come back').to.equal(0);
+        expect((await sweep()).removed, 'within the hour in which the contract may still be restored').to.equal(0);
         clock.advance(DAY_MS);
         expect((await sweep()).removed).to.equal(1);
         const asOwner = await ownerOf(server(), org);

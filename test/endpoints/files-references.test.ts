@@ -265,7 +265,7 @@ forEachServer((server) => {
       expect(
         (await org.asOwner.patch(`/contracts/${contract.id}`, { dynamicFields: { [scan]: hidden.id } })).status,
       ).to.equal(200);
-      expect((await scoped.client.get(`/files/${hidden.id}`)).status, 'a field of files does').to.equal(200);
+      expect((await scoped.client.get(`/files/${hidden.id}`)).status, 'a file field does').to.equal(200);
     });
   });
 });

@@ -145,7 +145,7 @@ describe('an unreliable scanner', function () {
     expect(waits).to.deep.equal([0, 1, 5, 30, 120, 300, 480, 480]);
     expect((await record(file.id)).scanStatus).to.equal('error');
     line.mode = 'passes';
-    expect(await scan(), 'given up on').to.deep.include({ scanned: 0 });
+    expect(await scan(), 'abandoned').to.deep.include({ scanned: 0 });
     line.version = 'ClamAV 1.4.6/27124/Fri Nov 20 08:26:00 2026';
     expect(await scan()).to.deep.include({ scanned: 1 });
     expect((await record(file.id)).scanStatus).to.equal('clean');
@@ -160,7 +160,7 @@ describe('an unreliable scanner', function () {
     expect([turned.scanStatus, stays.scanStatus]).to.deep.equal(['clean', 'clean']);
     expect((await download(turned.id)).status).to.equal(200);
     await clamd.learn('Marmalade', 'marmalade');
-    expect(await scan(), 'as long as it says that it is the same').to.deep.equal({ scanned: 0, more: false });
+    expect(await scan(), 'as long as it reports the same version').to.deep.equal({ scanned: 0, more: false });
     line.version = 'ClamAV 1.4.6/27124/Fri Nov 20 08:26:00 2026';
     await server.schedules.run('file-scans');
     expect(await record(turned.id)).to.include({ scanStatus: 'infected', scanSignature: 'Marmalade.UNOFFICIAL' });
@@ -198,9 +198,9 @@ describe('an unreliable scanner', function () {
     const done = await Promise.all(Array.from({ length: 5 }, scan));
     expect(done.reduce((sum, { scanned }) => sum + scanned, 0)).to.equal(1);
     await put(file.id, `scan_status = 'pending', scan_due_at = ${clock.now() + 600_000}`);
-    expect(await scan(), 'another has it').to.deep.include({ scanned: 0 });
+    expect(await scan(), 'another process has it').to.deep.include({ scanned: 0 });
     clock.advance(601_000);
-    expect(await scan(), 'who had it is gone').to.deep.include({ scanned: 1 });
+    expect(await scan(), 'the process that had it has ended').to.deep.include({ scanned: 1 });
   });
 
   const put = (id: string, what: string) =>

@@ -144,7 +144,9 @@ forEachServer((server) => {
       await heir.client.patch(`/saved-views/${copy?.id ?? ''}`, { name: 'Late' });
       expect(await handOver()).to.equal(0);
       expect(await names(heir.client)).to.deep.equal(['Late']);
-      expect(await handOver({ disableMember: true }), 'who leaves in the end has handed it over already').to.equal(0);
+      expect(await handOver({ disableMember: true }), 'the views were transferred before the member leaves').to.equal(
+        0,
+      );
       expect(await names(heir.client)).to.deep.equal(['Late']);
     });
 

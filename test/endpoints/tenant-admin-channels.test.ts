@@ -209,7 +209,7 @@ forEachServer((server) => {
           { transitionCodes: ['start'] },
           'true',
         ]);
-        expect((await tell(channel.id, 'most')).status, 'a repeat closes nothing').to.equal(201);
+        expect((await tell(channel.id, 'most')).status, 'a repeated request closes nothing').to.equal(201);
       });
 
       it('are set to notify one before its removal or not at all', async () => {
@@ -218,7 +218,7 @@ forEachServer((server) => {
           const [removed, ...reported] = await Promise.all([remove(id), tell(id, `a${round}`), tell(id, `b${round}`)]);
           const named = reported.filter(({ status }) => status === 201).length;
           for (const { status } of reported) expect(status, `round ${round}`).to.be.oneOf([201, 422]);
-          expect(removed.status, `round ${round}: ${named} tell it`).to.equal(named > 0 ? 409 : 200);
+          expect(removed.status, `round ${round}: ${named} notify it`).to.equal(named > 0 ? 409 : 200);
           expect((await list()).some((channel) => channel.id === id)).to.equal(named > 0);
         }
       });

@@ -118,7 +118,7 @@ describe('data-plane connections if agents store contract data', () => {
     expect(
       (await org.asOwner.post(`/tenant-admin/members/${member.id}/offboard`, { successorUserId: org.owner.id })).status,
     ).to.equal(409);
-    expect((await member.client.get('/auth/me')).status, 'nothing was done by half').to.equal(200);
+    expect((await member.client.get('/auth/me')).status, 'nothing was applied in part').to.equal(200);
   });
 
   it('let channels use private networks listed by the installation, but never metadata addresses', async () => {

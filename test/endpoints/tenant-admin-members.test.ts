@@ -133,15 +133,15 @@ forEachServer(
         const admin = await org.join({ roleCode: 'admin', subjectScope: [org.subjectId] });
         const member = await org.join({ roleCode: 'viewer' });
         const rows: readonly (readonly [what: string, id: string, body: object, expected: unknown[]])[] = [
-          ['his own role', admin.id, { roleCode: 'viewer' }, [409, 'SELF_CHANGE_FORBIDDEN', {}]],
-          ['his own scope', admin.id, { subjectScope: null }, [409, 'SELF_CHANGE_FORBIDDEN', {}]],
-          ['his own status', admin.id, { status: 'disabled' }, [409, 'SELF_CHANGE_FORBIDDEN', {}]],
-          ['himself owner', admin.id, { roleCode: 'owner' }, [409, 'SELF_CHANGE_FORBIDDEN', {}]],
-          ['another one owner', member.id, { roleCode: 'owner' }, [422, 'OWNER_TRANSFER_REQUIRED', {}]],
+          ['their own role', admin.id, { roleCode: 'viewer' }, [409, 'SELF_CHANGE_FORBIDDEN', {}]],
+          ['their own scope', admin.id, { subjectScope: null }, [409, 'SELF_CHANGE_FORBIDDEN', {}]],
+          ['their own status', admin.id, { status: 'disabled' }, [409, 'SELF_CHANGE_FORBIDDEN', {}]],
+          ['themselves the owner', admin.id, { roleCode: 'owner' }, [409, 'SELF_CHANGE_FORBIDDEN', {}]],
+          ['another member the owner', member.id, { roleCode: 'owner' }, [422, 'OWNER_TRANSFER_REQUIRED', {}]],
           ['the owner a viewer', org.owner.id, { roleCode: 'viewer' }, [409, 'LAST_OWNER', {}]],
           ['the owner disabled', org.owner.id, { status: 'disabled' }, [409, 'LAST_OWNER', {}]],
-          ['the owner blind', org.owner.id, { subjectScope: [] }, [409, 'LAST_OWNER', {}]],
-          ["the owner's email his own", org.owner.id, { email: 'taken-over@example.test' }, [409, 'LAST_OWNER', {}]],
+          ['the owner without scope', org.owner.id, { subjectScope: [] }, [409, 'LAST_OWNER', {}]],
+          ["the owner's email", org.owner.id, { email: 'taken-over@example.test' }, [409, 'LAST_OWNER', {}]],
           [
             'an unknown role',
             member.id,
@@ -149,7 +149,7 @@ forEachServer(
             [422, 'REFERENCE_INVALID', { field: 'roleCode', value: 'wizard' }],
           ],
           [
-            'a scope of nothing known',
+            'a scope of unknown subject companies',
             member.id,
             { subjectScope: [org.subjectId, 'nothing'] },
             [422, 'REFERENCE_INVALID', { field: 'subjectScope[1]', value: 'nothing' }],
@@ -326,7 +326,7 @@ forEachServer(
           (await transfer<FrameworkError>(admin.id, admin.client)).body.message,
         ]).to.deep.equal([403, 'owner']);
         await transfer(admin.id);
-        expect((await transfer(org.owner.id)).status, 'he has been it').to.equal(403);
+        expect((await transfer(org.owner.id)).status, 'the previous owner').to.equal(403);
       });
 
       it('needs another active member of the organisation', async () => {

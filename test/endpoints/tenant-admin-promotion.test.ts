@@ -20,7 +20,7 @@ describe('the promotion of a member without a second factor', () => {
         { tenantId: made.tenant.id, memberId: member.id, roleCode: 'manager' },
         ACTOR,
       );
-      expect((await client.get('/auth/me')).status, 'a manager administers nothing').to.equal(200);
+      expect((await client.get('/auth/me')).status, 'a manager has no administration rights').to.equal(200);
       await strict.services.tenants.members.setRole(
         { tenantId: made.tenant.id, memberId: member.id, roleCode: 'admin' },
         ACTOR,

@@ -267,7 +267,7 @@ forEachServer((server) => {
       expect(
         (await org.asOwner.post('/contracts', aContract({ subjectId: left[0]?.id ?? '', ownerId: org.owner.id })))
           .status,
-        'and takes contracts',
+        'and accepts contracts',
       ).to.equal(201);
     });
 
@@ -396,7 +396,7 @@ forEachServer((server) => {
         changes: { legal_check: { from: null, to: 'sign' } },
       });
       expect((await change('legal', { legal_check: null })).body.workflowControls).not.to.have.property('legal_check');
-      expect((await change('legal', { review: null })).status, 'a category has a control always').to.equal(400);
+      expect((await change('legal', { review: null })).status, 'a category always has a control').to.equal(400);
       expect(
         refusal(
           await org.asOwner.patch<DomainError>('/tenant-admin/roles/owner/workflow-controls', {

@@ -72,7 +72,7 @@ for (const remote of [false, true])
       'a change': () => org.asOwner.patch(`/contracts/${contract.id}`, { remark: 'not now' }),
       'a receipt': () => org.asOwner.patch(`/payments/${contract.payments[0]?.id}/receipt`, { receivedAmount: 1 }),
       figures: () => org.asOwner.get('/analytics/summary'),
-      'a file to come': () =>
+      'an upload': () =>
         org.asOwner.post('/files/presign', {
           fileName: 'a.pdf',
           contentType: 'application/pdf',
@@ -132,16 +132,12 @@ for (const remote of [false, true])
           `ALTER DATABASE ${NAME} ALLOW_CONNECTIONS true`,
         ],
         [
-          'has no room for more of them',
+          'has reached its connection limit',
           `ALTER ROLE ${role.name} CONNECTION LIMIT 0`,
           `ALTER ROLE ${role.name} CONNECTION LIMIT -1`,
         ],
-        ['does not let its role in', `ALTER ROLE ${role.name} NOLOGIN`, `ALTER ROLE ${role.name} LOGIN`],
-        [
-          'has another name for a while',
-          `ALTER DATABASE ${NAME} RENAME TO moved`,
-          `ALTER DATABASE moved RENAME TO ${NAME}`,
-        ],
+        ['denies its role the connection', `ALTER ROLE ${role.name} NOLOGIN`, `ALTER ROLE ${role.name} LOGIN`],
+        ['is renamed for a while', `ALTER DATABASE ${NAME} RENAME TO moved`, `ALTER DATABASE moved RENAME TO ${NAME}`],
       ] as const) {
         it(`because it ${why}: contract data is 503 until that ends`, async () => {
           // A database with connections cannot be renamed, and may get new ones at any time.

@@ -32,7 +32,7 @@ describe('the same requests to both databases', () => {
   for (const [part, steps] of Object.entries(LONG_SCENARIO)) {
     it(`get the same bytes: ${part}`, async () => {
       const [sqlite, postgres] = stages;
-      if (!sqlite || !postgres) throw new Error('both servers run by now');
+      if (!sqlite || !postgres) throw new Error('expected two running servers');
       for (const [i, step] of steps.entries()) {
         for (const clock of clocks) clock.advance(STEP_MS);
         expect(await play(postgres, step), `step ${i + 1} of ${part}: ${step.request}`).to.deep.equal(
@@ -49,7 +49,7 @@ describe('the same requests to both databases', () => {
         await server.foundation.platform.read({ tenantId: null }, (tx) => new TenantStore(tx).all())
       ).map(({ id }) => id);
       for (const tenantId of tenants) {
-        const database = server.foundation.tenant ?? expect.fail('this edition keeps contract data');
+        const database = server.foundation.tenant ?? expect.fail('expected a tenant database');
         await database.read({ tenantId }, async (tx) => {
           for (const workKind of WORK_KINDS) {
             const next = await nextDue(workKind, { tx, tenantId, timeZone: 'UTC', now });
@@ -108,7 +108,7 @@ async function staged(server: TestServer): Promise<Stage> {
     });
     clients[roleCode] = (await signIn(server.client, { tenant: made.tenant, member })).client;
   }
-  if (!foundation.tenant) throw new Error('this edition keeps contract data');
+  if (!foundation.tenant) throw new Error('expected a tenant database');
   const file = newId();
   await foundation.tenant.write({ tenantId: made.tenant.id }, (tx) =>
     tx.run('INSERT INTO files (tenant_id, id, kind, file_name, created_at, updated_at) VALUES (?, ?, ?, ?, 0, 0)', [

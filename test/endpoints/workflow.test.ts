@@ -250,7 +250,7 @@ describe('the workflow over HTTP', () => {
       ).to.deep.equal({ field: 'workflowAllowedRoles[0]', value: 'wizard' });
       expect(
         (await owner.patch(`/contracts/${newId()}`, { workflowAllowedRoles: ['wizard'] })).status,
-        'no such contract comes first',
+        'a missing contract is reported first',
       ).to.equal(404);
       const refused = await owner.post<DomainError>(`/contracts/${id}/workflow/transition`, {
         transitionCode: 'submit_review',

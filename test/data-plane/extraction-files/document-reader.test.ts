@@ -169,7 +169,7 @@ describe('the document reader', function () {
 
   describe('hostile or broken documents', () => {
     const cases: readonly (readonly [what: string, code: string, contentType: string, bytes: () => Uint8Array])[] = [
-      ['of a kind that is not read', 'unsupported', 'application/zip', () => Buffer.from('PK')],
+      ['an unsupported type', 'unsupported', 'application/zip', () => Buffer.from('PK')],
       [
         'a DOCX that declares entities',
         'damaged',
@@ -180,24 +180,24 @@ describe('the document reader', function () {
           }),
       ],
       [
-        'a DOCX that unpacks to far too much',
+        'a DOCX that unpacks to too much data',
         'too_large',
         TYPES.docx,
         () => zipSync({ 'word/document.xml': new Uint8Array(120 * 1024 * 1024) }),
       ],
       [
-        'a DOCX of too many parts',
+        'a DOCX with too many parts',
         'too_large',
         TYPES.docx,
         () => zipSync(Object.fromEntries(Array.from({ length: 5_001 }, (_, i) => [`${i}`, strToU8('')]))),
       ],
       ['a DOCX with a password', 'encrypted', TYPES.docx, () => Buffer.from('d0cf11e0a1b11ae1'.padEnd(64, '0'), 'hex')],
-      ['a DOCX that is none', 'damaged', TYPES.docx, () => Buffer.from('hello')],
+      ['an invalid DOCX', 'damaged', TYPES.docx, () => Buffer.from('hello')],
       ['an XLSX that is a DOCX', 'damaged', TYPES.xlsx, () => docxOf({ language: 'en', blocks: [] })],
-      ['a PDF that is none', 'damaged', TYPES.pdf, () => Buffer.from('<html>')],
-      ['a PNG that is none', 'damaged', TYPES.png, () => Buffer.alloc(100)],
+      ['an invalid PDF', 'damaged', TYPES.pdf, () => Buffer.from('<html>')],
+      ['an invalid PNG', 'damaged', TYPES.png, () => Buffer.alloc(100)],
       [
-        'a PNG of a hundred thousand dots each way',
+        'a PNG of a hundred thousand pixels each way',
         'too_large',
         TYPES.png,
         () =>

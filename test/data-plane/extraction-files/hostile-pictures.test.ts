@@ -114,13 +114,13 @@ describe('hostile or broken TIFFs and HEICs', function () {
 
   const tiffs: readonly (readonly [what: string, outcome: string, bytes: () => Uint8Array])[] = [
     ['nothing', 'damaged', () => Buffer.alloc(0)],
-    ['its first bytes alone', 'damaged', () => Buffer.from('II*\0')],
+    ['only its first bytes', 'damaged', () => Buffer.from('II*\0')],
     ['that is a PNG', 'damaged', () => Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')],
     ['no page', 'damaged', () => changed(tiffOf([page()]), 4, 0)],
-    ['thumbnails alone', 'damaged', () => tiffOf([page({ kind: 1 })])],
+    ['only thumbnails', 'damaged', () => tiffOf([page({ kind: 1 })])],
     ['a first page outside of the file', 'damaged', () => changed(tiffOf([page()]), 4, 0x7fffffff)],
     [
-      'pages that go round in a circle',
+      'pages that form a cycle',
       'damaged',
       () => {
         const file = tiffOf([page({ kind: 1 }), page({ kind: 1 })]);
@@ -128,44 +128,44 @@ describe('hostile or broken TIFFs and HEICs', function () {
       },
     ],
     ['a million thumbnails', 'damaged', () => thumbnails(1_000_000)],
-    ['a page of more tags than there are', 'damaged', () => withTags(2_000)],
+    ['a page with more tags than the file contains', 'damaged', () => withTags(2_000)],
     [
-      'a page whose tags go beyond the file',
+      'a page whose tags extend beyond the file',
       'damaged',
       () => Buffer.from('49492a0008000000e703'.padEnd(200, '0'), 'hex'),
     ],
     [
-      'a BigTIFF of more tags than numbers reach',
+      'a BigTIFF with more tags than a number can represent',
       'damaged',
       () => Buffer.from('49492b00080000001000000000000000ffffffffffffffff'.padEnd(200, '0'), 'hex'),
     ],
     ['no size', 'damaged', () => tiffOf([page({ width: 0 })])],
-    ['a hundred thousand dots each way', 'too_large', () => tiffOf([page({ width: 100_000, height: 100_000 })])],
-    ['as wide as numbers reach', 'too_large', () => tiffOf([page({ width: 0xffffffff, height: 0xffffffff })])],
+    ['a hundred thousand pixels each way', 'too_large', () => tiffOf([page({ width: 100_000, height: 100_000 })])],
+    ['the maximum width', 'too_large', () => tiffOf([page({ width: 0xffffffff, height: 0xffffffff })])],
     [
-      'tiles of a hundred thousand dots each way',
+      'tiles of a hundred thousand pixels each way',
       'too_large',
       () => tiffOf([page({ compression: 8, tileWidth: 100_000, tileHeight: 100_000 })]),
     ],
-    ['tiles of no size', 'damaged', () => tiffOf([page({ tileWidth: 0, tileHeight: 0 })])],
+    ['tiles of size zero', 'damaged', () => tiffOf([page({ tileWidth: 0, tileHeight: 0 })])],
     [
-      'tiles of one dot',
+      'tiles of one pixel',
       'too_large',
       () => tiffOf([page({ width: 5_000, height: 5_000, tileWidth: 1, tileHeight: 1 })]),
     ],
-    ['strips of no rows', 'damaged', () => tiffOf([page({ rowsPerStrip: 0 })])],
+    ['strips without rows', 'damaged', () => tiffOf([page({ rowsPerStrip: 0 })])],
     ['fewer strips than its rows need', 'damaged', () => tiffOf([page({ rowsPerStrip: 1 })])],
     ['strips outside of the file', 'damaged', () => tiffOf([page({ stripOffsets: [0x7fffff00] })])],
     ['strips longer than the file', 'damaged', () => tiffOf([page({ stripBytes: [0x7fffffff] })])],
-    ['strips of no bytes', 'damaged', () => tiffOf([page({ stripBytes: [0] })])],
+    ['empty strips', 'damaged', () => tiffOf([page({ stripBytes: [0] })])],
     ['strips shorter than their rows', 'damaged', () => tiffOf([page({ stripBytes: [W * H - 1] })])],
     [
-      'more places of strips than a page has use for',
+      'more strip offsets than a page can use',
       'damaged',
       () => tiffOf([page({ stripOffsets: Array.from({ length: 100_000 }, () => 8) })]),
     ],
     [
-      'half of the file',
+      'the first half of the file',
       'damaged',
       () => {
         const file = tiffOf([page(), page()]);
@@ -173,7 +173,7 @@ describe('hostile or broken TIFFs and HEICs', function () {
       },
     ],
     [
-      'pages that all lie at the same place',
+      'pages at one offset',
       'damaged',
       () =>
         tiffOf(
@@ -183,37 +183,37 @@ describe('hostile or broken TIFFs and HEICs', function () {
           })),
         ),
     ],
-    ['of colours that nobody knows', 'unsupported', () => tiffOf([page({ photometric: 32_803 })])],
-    ['packed in a way that nobody knows', 'unsupported', () => tiffOf([page({ compression: 34_712 })])],
-    ['of fractions', 'unsupported', () => tiffOf([page({ bits: 16, format: 3 })])],
+    ['an unknown colour space', 'unsupported', () => tiffOf([page({ photometric: 32_803 })])],
+    ['an unknown compression', 'unsupported', () => tiffOf([page({ compression: 34_712 })])],
+    ['floating-point samples', 'unsupported', () => tiffOf([page({ bits: 16, format: 3 })])],
     [
-      'packed by LZW as it was before 1992',
+      'LZW as written before 1992',
       'unsupported',
       () => tiffOf([page({ compression: 5 }, [Buffer.from('000155aa', 'hex')])]),
     ],
     [
-      'of sixteen bits in the other order, packed by LZW',
+      'sixteen bits in the other byte order, compressed by LZW',
       'unsupported',
       () => tiffOf([page({ bits: 16, compression: 5 }, [lzw(Buffer.alloc(W * H * 2))])]),
     ],
     [
-      'a fax in colours',
+      'a fax in colour',
       'damaged',
       () => tiffOf([page({ compression: 4, bits: [8, 8, 8], samples: 3, photometric: 2 })]),
     ],
-    ['a palette of too few colours', 'damaged', () => tiffOf([page({ photometric: 3, palette: [1, 2, 3] })])],
+    ['a palette with too few colours', 'damaged', () => tiffOf([page({ photometric: 3, palette: [1, 2, 3] })])],
     [
-      'a JPEG of more dots than its page',
+      'a JPEG with more pixels than its page',
       'too_large',
       () => tiffOf([page({ compression: 7 }, [jpegHead(65_500, 65_500)])]),
     ],
     [
-      'tables of JPEGs without end',
+      'endless JPEG tables',
       'damaged',
       () => tiffOf([page({ compression: 7, jpegTables: Buffer.alloc(100_000) }, [jpegHead(W, H)])]),
     ],
     [
-      'a JPEG that ends with its head',
+      'a JPEG that ends after its header',
       'read PAGE_UNREADABLE',
       () => tiffOf([page({ compression: 7 }, [jpegHead(W, H)])]),
     ],
@@ -223,11 +223,11 @@ describe('hostile or broken TIFFs and HEICs', function () {
 
   const heics: readonly (readonly [what: string, outcome: string, bytes: () => Uint8Array])[] = [
     ['nothing', 'damaged', () => Buffer.alloc(0)],
-    ['its first bytes alone', 'damaged', () => HEIC.subarray(0, 28)],
-    ['half of the file', 'damaged', () => HEIC.subarray(0, HEIC.length / 2)],
-    ['without what it shows', 'damaged', () => HEIC.subarray(0, HEIC.length - 60)],
-    ['nine thousand dots each way', 'too_large', () => sized(9_000)],
-    ['a hundred thousand dots each way', 'too_large', () => sized(100_000)],
+    ['only its first bytes', 'damaged', () => HEIC.subarray(0, 28)],
+    ['the first half of the file', 'damaged', () => HEIC.subarray(0, HEIC.length / 2)],
+    ['without an image item', 'damaged', () => HEIC.subarray(0, HEIC.length - 60)],
+    ['nine thousand pixels each way', 'too_large', () => sized(9_000)],
+    ['a hundred thousand pixels each way', 'too_large', () => sized(100_000)],
   ];
   for (const [what, expected, bytes] of heics)
     it(`a HEIC, ${what}: ${expected}`, async () => expect(await outcome(bytes(), TYPES.heic)).to.equal(expected));

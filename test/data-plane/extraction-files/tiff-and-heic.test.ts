@@ -99,7 +99,7 @@ describe('a contract as TIFF or HEIC', function () {
       ['PackBits', () => page({ compression: 32_773 }, inStrips(packBits))],
       ['JPEG', () => page(inColour, dots.jpegs)],
       [
-        'JPEG whose tables are kept once',
+        'JPEG with shared tables',
         () => {
           const { tables, pieces } = withSharedTables(dots.jpegs);
           return page({ ...inColour, jpegTables: tables }, pieces);

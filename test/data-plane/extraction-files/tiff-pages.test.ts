@@ -81,17 +81,17 @@ describe('the pages of a TIFF', function () {
     const faxes: readonly (readonly [name: string, tags: TiffTags, strip: string])[] = [
       ['Group 4', { compression: G4 }, 'JqC//iZgn5mC//k1FKg/ABAB'],
       [
-        'Group 3, along the rows',
+        'Group 3, one-dimensional',
         { compression: G3 },
         'ABNQXLgAmoLlwATUFy4AJqC5cAFQCAAqAQAFQCAAqAQAGYLhgAzBcMAGYLhgAzBcMAE1FUGACaiqDA==',
       ],
       [
-        'Group 3, along and down',
+        'Group 3, two-dimensional',
         { compression: G3, t4: 1 },
         'ABmoLlwAXABmoLlwAXABqAQAFgA1AIACwAcwXDABcAHMFwwAXABmoqgwAXg=',
       ],
       [
-        'Group 3, its rows filled up',
+        'Group 3, with fill bits',
         { compression: G3, t4: 4 },
         'AAE1BcuAATUFy4ABNQXLgAE1BcuAAVAIAAFQCAABUAgAAVAIAAGYLhgAAZguGAABmC4YAAGYLhgAATUVQYABNRVBgA==',
       ],
@@ -126,7 +126,7 @@ describe('the pages of a TIFF', function () {
       expectDots(picture, (x, y) => ((y === 0 && x < 8) || y === 1 ? 255 : 0), { width: 16, height: 3 });
     });
     for (const [name, compression, pack] of [
-      ['as it is', NONE, Buffer.from],
+      ['without a predictor', NONE, Buffer.from],
       ['by LZW', LZW, lzw],
       ['by PackBits', PACKBITS, packBits],
     ] as const) {
@@ -147,10 +147,10 @@ describe('the pages of a TIFF', function () {
 
   describe('in shades of grey', () => {
     const packings: readonly (readonly [name: string, compression: number, pack: (bytes: Buffer) => Buffer])[] = [
-      ['not packed', NONE, (bytes) => bytes],
+      ['uncompressed', NONE, (bytes) => bytes],
       ['LZW', LZW, lzw],
       ['Deflate', DEFLATE, deflated],
-      ['Deflate by its old number', OLD_DEFLATE, deflated],
+      ['Deflate by its old code', OLD_DEFLATE, deflated],
       ['PackBits', PACKBITS, packBits],
     ];
     for (const [name, compression, pack] of packings) {

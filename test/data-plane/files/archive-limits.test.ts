@@ -21,18 +21,18 @@ describe('the archive limits', () => {
         ['No', 'Amount'],
         ['A-1', 1],
       ]),
-      'a zip that was written in one go': streamedZip({ 'a.txt': long, 'b.txt': '' }),
+      'a zip that was written as a stream': streamedZip({ 'a.txt': long, 'b.txt': '' }),
       'the same without signatures': streamedZip({ 'a.txt': long, 'b.txt': 'b' }, { hasSignature: false }),
-      'the same with sizes of 64 bits': streamedZip({ 'a.txt': long, 'b.txt': 'b' }, { sizeBits: 64 }),
+      'the same with 64-bit sizes': streamedZip({ 'a.txt': long, 'b.txt': 'b' }, { sizeBits: 64 }),
       'the same with folders': streamedZip({ 'a/': '', 'b/': '' }, { method: 0 }),
       'a gzip file': gzipSync(long),
-      'gzip files one after the other': Buffer.concat([gzipSync('a'), gzipSync('b')]),
+      'concatenated gzip files': Buffer.concat([gzipSync('a'), gzipSync('b')]),
       'a gzip file in a zip': aZip({ 'a.gz': gzipSync(long) }),
-      'archives as deep as is allowed': nested(ARCHIVE_LIMITS.depth),
+      'archives of the maximum depth': nested(ARCHIVE_LIMITS.depth),
     };
     for (const [name, bytes] of Object.entries(archives))
       for (const pieces of [1, 13, 65_536, MIB])
-        expect(await faultOf(bytes, pieces), `${name}, ${pieces} bytes at a time`).to.equal(undefined);
+        expect(await faultOf(bytes, pieces), `${name}, in chunks of ${pieces} bytes`).to.equal(undefined);
   });
 
   it('do not apply to other files, which are read no further than necessary', async () => {

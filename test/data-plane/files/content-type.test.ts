@@ -116,7 +116,9 @@ describe('the content of a file', () => {
     for (const [type, contents] of Object.entries(all)) {
       for (const [at, content] of contents.entries())
         for (const pieces of [1, 3, 65_536])
-          expect(await faultOf(type, content, pieces), `${type} ${at}, ${pieces} bytes at a time`).to.equal(undefined);
+          expect(await faultOf(type, content, pieces), `${type} ${at}, in chunks of ${pieces} bytes`).to.equal(
+            undefined,
+          );
     }
   });
 

@@ -272,7 +272,7 @@ describe('a file-system store', () => {
     ]);
     expect(
       (await fetch(url, { method: 'PUT', headers: { 'Content-Type': 'text/plain' }, body: 'y'.repeat(100) })).status,
-      'there is room again',
+      'there is free space again',
     ).to.equal(200);
   });
 });
@@ -395,5 +395,5 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
   } catch (error) {
     return error;
   }
-  throw new Error('it did not fail');
+  throw new Error('expected a failure');
 }

@@ -20,7 +20,7 @@ describe('an unusable S3 store', () => {
   });
   const storeAt = (port: number, timeoutMs = 200): ObjectStore => {
     const address = addressOf(`s3://key:secret@127.0.0.1:${port}/bucket?tls=false`);
-    if (address.provider !== 's3') throw new Error('it is one');
+    if (address.provider !== 's3') throw new Error('expected an S3 address');
     const store = createS3Store({ address, clock: systemClock, timeoutMs });
     undo.push(() => store.close());
     return store;
@@ -126,7 +126,7 @@ describe('the probe of an S3 store', () => {
     denies: (question: IncomingMessage) => boolean,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<readonly StoreFault[]> => {
-    if (!minio) throw new Error('it runs');
+    if (!minio) throw new Error('expected a running MinIO');
     const name = `probed-${process.pid}-${++bucket}`;
     await onS3(minio.url(name), undo);
     const { port } = new URL(minio.origin);
@@ -136,7 +136,7 @@ describe('the probe of an S3 store', () => {
     });
     const { port: ours } = new URL(await listening(proxy, undo));
     const address = addressOf(minio.url(name).replace(`:${port}/`, `:${ours}/`));
-    if (address.provider !== 's3') throw new Error('it is one');
+    if (address.provider !== 's3') throw new Error('expected an S3 address');
     const store = createS3Store({ address, clock: systemClock });
     undo.push(() => store.close());
     return store.probe();
@@ -178,7 +178,7 @@ describe('the probe of an S3 store', () => {
   }
 
   it('reports a bucket that is public', async () => {
-    if (!minio) throw new Error('it runs');
+    if (!minio) throw new Error('expected a running MinIO');
     const name = `probed-${process.pid}-${++bucket}`;
     const { store } = await onS3(minio.url(name), undo);
     const { Client } = await import('minio');
@@ -217,9 +217,9 @@ describe('the probe of an S3 store', () => {
   });
 
   it('creates no bucket if the settings forbid it', async () => {
-    if (!minio) throw new Error('it runs');
+    if (!minio) throw new Error('expected a running MinIO');
     const address = addressOf(minio.url(`not-made-${process.pid}`));
-    if (address.provider !== 's3') throw new Error('it is one');
+    if (address.provider !== 's3') throw new Error('expected an S3 address');
     const store = createS3Store({ address, clock: systemClock });
     undo.push(() => store.close());
     for (const _again of [1, 2])
@@ -279,5 +279,5 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
   } catch (error) {
     return error;
   }
-  throw new Error('it did not fail');
+  throw new Error('expected a failure');
 }

@@ -71,7 +71,7 @@ describe('an S3 server whose answers do not end', () => {
   };
   const storeAt = (port: number): ObjectStore => {
     const address = addressOf(`s3://key:secret@127.0.0.1:${port}/bucket?tls=false`);
-    if (address.provider !== 's3') throw new Error('it is one');
+    if (address.provider !== 's3') throw new Error('expected an S3 address');
     const store = createS3Store({ address, clock: systemClock, timeoutMs: TIMEOUT_MS });
     undo.push(() => store.close());
     return store;
@@ -97,7 +97,7 @@ describe('an S3 server whose answers do not end', () => {
     ).to.be.instanceOf(ObjectStoreError);
     // The longest case may take three times the timeout, and no listener may remain after the call.
     while (!isLeft() && performance.now() - begun < 20 * TIMEOUT_MS) await sleep(5);
-    expect(isLeft(), 'the connection is given up').to.equal(true);
+    expect(isLeft(), 'the connection is closed').to.equal(true);
   };
 
   for (const [name, call] of Object.entries(CALLS)) {

@@ -128,9 +128,9 @@ describe('signed links to files', () => {
         expect(await send(other.href), `${method} of another key`).to.equal(403);
         expect(
           await send(changed(link, (query) => query.append('more', '1'))),
-          `${method} with one parameter more`,
+          `${method} with an additional parameter`,
         ).to.equal(403);
-        expect(await send(link), `${method} as it was signed`).to.equal(200);
+        expect(await send(link), `${method} as signed`).to.equal(200);
       }
     });
 
@@ -179,7 +179,7 @@ describe('signed links to files', () => {
             await then.uploadUrl({ key: newKey(), contentType: 'application/pdf', sizeBytes: 10, expiresAt }),
             await then.downloadUrl({ key: newKey(), fileName: 'a.pdf', contentType: 'application/pdf', expiresAt }),
           ];
-          expect([endOf(up.url), endOf(down)], `${ms} ms after`).to.deep.equal([expiresAt, expiresAt]);
+          expect([endOf(up.url), endOf(down)], `after ${ms} ms`).to.deep.equal([expiresAt, expiresAt]);
         }
       }
     });

@@ -15,7 +15,7 @@ describe('the probe of an S3 store with wrong settings', () => {
   });
   const storeAt = (url: string) => {
     const address = addressOf(url);
-    if (address.provider !== 's3') throw new Error('it is one');
+    if (address.provider !== 's3') throw new Error('expected an S3 address');
     const store = createS3Store({ address, clock: systemClock });
     undo.push(() => store.close());
     return store;
@@ -33,7 +33,7 @@ describe('the probe of an S3 store with wrong settings', () => {
         );
       });
       const urlWith = (accessKey: string, secretKey: string): string => {
-        if (!server) throw new Error('it runs');
+        if (!server) throw new Error('expected a running MinIO');
         return server.url(`never-${process.pid}`).replace(/\/\/[^@]*@/, `//${accessKey}:${secretKey}@`);
       };
 
@@ -97,7 +97,7 @@ describe('the probe of an S3 store with wrong settings', () => {
     expect((await refusing(400, said('')))[0]?.fix).to.equal('set region in OBJECT_STORE_URL to its region');
     expect(
       (await refusing(400, said('<Region>eu-1 \u001b[2J and much more</Region>')))[0]?.fix,
-      'not what no region is',
+      'without an invalid region',
     ).to.equal('set region in OBJECT_STORE_URL to its region');
   });
 

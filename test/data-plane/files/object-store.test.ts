@@ -139,7 +139,7 @@ describe('object stores', () => {
       await putObject(store(), key, randomBytes(4_000_000));
       const reported = new AbortController();
       const content = await store().read(key, { sizeBytes: 4_000_000, signal: reported.signal });
-      if (!content) throw new Error('it is there');
+      if (!content) throw new Error('expected an object');
       reported.abort();
       expect(await failureOf(buffer(content))).to.include({ name: 'AbortError' });
       expect(await failureOf(store().read(key, { sizeBytes: 4_000_000, signal: reported.signal }))).to.include({
@@ -161,7 +161,7 @@ describe('object stores', () => {
         const seen: { to: string; etag: string; asked: string }[] = [];
         while (writing || copies === 0) {
           const head = await store().head(from);
-          if (!head) throw new Error('an object is there all the time');
+          if (!head) throw new Error('expected an object at any time');
           const to = fileKey(TENANT, `race-${seen.length}`, '2026-11-22');
           const copy = await store().copy(from, to, head.etag);
           if (!copy) continue;
@@ -175,7 +175,7 @@ describe('object stores', () => {
       for (const { to, etag, asked } of await copying) {
         const bytes = await contentOf(to);
         const first = bytes?.[0] ?? 0;
-        expect(bytes?.equals(versions[first - 1] ?? Buffer.alloc(0)), 'one version, whole').to.equal(true);
+        expect(bytes?.equals(versions[first - 1] ?? Buffer.alloc(0)), 'one version, complete').to.equal(true);
         expect(tags.get(asked)).to.equal(first);
         expect(etag).to.equal(asked);
       }
@@ -189,5 +189,5 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
   } catch (error) {
     return error;
   }
-  throw new Error('it did not fail');
+  throw new Error('expected a failure');
 }

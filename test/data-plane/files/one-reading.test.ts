@@ -34,7 +34,7 @@ describe('one read shared by several readers', () => {
     };
     const [got, gotSlowly] = await Promise.all([buffer(fast.content), slowly(), reading.run()]);
     for (const bytes of [got, gotSlowly, Buffer.concat(seen)]) expect(bytes.equals(BYTES)).to.equal(true);
-    expect(most, 'in flat memory').to.be.lessThan(1_000_000);
+    expect(most, 'memory stays constant').to.be.lessThan(1_000_000);
     expect([fast.isLeftBehind, slow.isLeftBehind]).to.deep.equal([false, false]);
   });
 
@@ -47,7 +47,7 @@ describe('one read shared by several readers', () => {
     expect(asleep.waitedMs).to.be.at.least(19);
     const beginning = await buffer(asleep.content);
     expect(beginning.length).to.be.within(1, 1_000_000);
-    expect(beginning.equals(BYTES.subarray(0, beginning.length)), 'what it has is the beginning').to.equal(true);
+    expect(beginning.equals(BYTES.subarray(0, beginning.length)), 'it has a prefix of the content').to.equal(true);
   });
 
   it('does not wait for a reader that has ended', async () => {

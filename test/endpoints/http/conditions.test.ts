@@ -112,7 +112,7 @@ describe('conditions of a write', () => {
     expect(first?.key).to.match(/^[0-9a-f]{64}$/);
     expect(
       await keyOf(key, { sent: { more: { b: [1, 2], a: 1 }, name: 'x' } }),
-      'same body, other order',
+      'same body, in another order',
     ).to.deep.equal(first);
     const otherBody = await keyOf(key, { sent: { name: 'y' } });
     expect(otherBody?.key).to.equal(first?.key);

@@ -76,7 +76,7 @@ describe('the deadline that the data plane receives', () => {
     const [change, look] = [await askAndLeave('POST'), await askAndLeave('GET')];
     expect(change).to.deep.include({ calls: ['deleteContract'], timeoutMs: 60_000 });
     expect(look).to.deep.include({ calls: ['listContracts'], timeoutMs: undefined });
-    if (!change || !look) throw new Error('both were asked');
+    if (!change || !look) throw new Error('expected two requests');
     expect([callOf(change).timeoutMs, callOf(look).timeoutMs]).to.deep.equal([60_000, 10_000]);
   });
 });
@@ -93,7 +93,7 @@ describe('a client that disconnects', () => {
     const made = await makeTenant(server.services);
     const { result } = await signIn(server.client, { tenant: made.tenant, member: made.owner });
     const { tenant: database } = server.foundation;
-    if (!database) throw new Error('this edition hosts its data plane');
+    if (!database) throw new Error('expected a tenant database');
     const scope = { tenantId: made.tenant.id };
     const waiters = () =>
       database.read(scope, async (tx) =>

@@ -148,7 +148,7 @@ describe('faults', () => {
     let letGo: () => void = () => undefined;
     release = new Promise((resolve) => (letGo = resolve));
     const inside = new Promise<void>((resolve) => (arrived = resolve));
-    failure = () => new Error('thrown for nobody');
+    failure = () => new Error('the client has disconnected');
     socket.write('GET /api/v1/act HTTP/1.1\r\nHost: x\r\nX-Request-Id: gone-away-1\r\n\r\n');
     await inside;
     socket.destroy();

@@ -78,7 +78,7 @@ describe('files', () => {
   });
 
   it('that fail midway cut the transfer off, and are logged', async () => {
-    file = () => failing(3, new Error('the disk is gone'));
+    file = () => failing(3, new Error('the disk is missing'));
     const answer = await fetch(`${app.client.base}/file`);
     expect(answer.status).to.equal(200);
     expect(
@@ -89,7 +89,7 @@ describe('files', () => {
     ).to.equal('broken');
     const line = app.logged.find(({ msg }) => msg === 'response aborted by an error');
     expect(line).to.deep.include({ level: 50, route: '/file' });
-    expect(JSON.stringify(line)).to.contain('the disk is gone');
+    expect(JSON.stringify(line)).to.contain('the disk is missing');
   });
 
   it('are not generated further when the client disconnects', async () => {

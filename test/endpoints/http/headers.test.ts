@@ -114,7 +114,7 @@ describe('headers', () => {
     const one = await start({ trustProxy: 1 });
     expect(await ipOf(one, '6.6.6.6, 203.0.113.9')).to.equal('203.0.113.9');
     expect(await ipOf(one, '::ffff:203.0.113.9')).to.equal('203.0.113.9');
-    expect(await ipOf(one, 'rubbish'), 'what is no address').to.equal('127.0.0.1');
+    expect(await ipOf(one, 'rubbish'), 'an invalid address').to.equal('127.0.0.1');
     expect(await ipOf(await start({ trustProxy: 2 }), '6.6.6.6, 203.0.113.9, 10.0.0.1')).to.equal('203.0.113.9');
   });
 
