@@ -317,9 +317,9 @@ describe('analytics', () => {
           question,
           async (steps, { timeZone, now, lead, displayCurrency, ...asked }) => {
             const today = todayIn(timeZone, now);
-            const book = makePlane({ timeZone, today, reminderLeadDays: lead, controls: EVERY_CONTROL });
-            await walk(book, steps);
-            const caller = book.as({ subjectScope: asked.subjectScope, ownerScope: asked.ownerScope });
+            const test = makePlane({ timeZone, today, reminderLeadDays: lead, controls: EVERY_CONTROL });
+            await walk(test, steps);
+            const caller = test.as({ subjectScope: asked.subjectScope, ownerScope: asked.ownerScope });
             const subjectId =
               asked.subjectScope === null || (asked.subjectId !== null && asked.subjectScope.includes(asked.subjectId))
                 ? asked.subjectId

@@ -4,7 +4,7 @@ import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
 /** By record, in alphabetical order. */
-const HELD: Readonly<Record<string, readonly string[]>> = {
+const EXPECTED_FIELDS: Readonly<Record<string, readonly string[]>> = {
   contract: [
     'allowedRoles',
     'archiveCode',
@@ -99,7 +99,7 @@ const HELD: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Sample rows of every kind of import warning and error. */
-async function liveThrough({ plane }: TestPlane): Promise<void> {
+async function writeEveryEvent({ plane }: TestPlane): Promise<void> {
   const { id, version } = await plane.createContract(
     aContract({
       payeeAccount: '6222021234567890123',
@@ -141,7 +141,7 @@ async function liveThrough({ plane }: TestPlane): Promise<void> {
 }
 
 /** The fields in audit events, by record. */
-async function told({ database, call }: TestPlane): Promise<Record<string, string[]>> {
+async function auditedFields({ database, call }: TestPlane): Promise<Record<string, string[]>> {
   const rows = await database.read(call, (tx) =>
     tx.all('SELECT changes FROM audit_log WHERE tenant_id = ?', [call.tenantId]),
   );
@@ -158,8 +158,8 @@ describe('the audit trail of contract data', () => {
     (_name, makePlane) => {
       it('stores the established fields of each record', async () => {
         const test = makePlane({ controls: { draft: 'admin', review: 'admin' } });
-        await liveThrough(test);
-        expect(await told(test)).to.deep.equal(HELD);
+        await writeEveryEvent(test);
+        expect(await auditedFields(test)).to.deep.equal(EXPECTED_FIELDS);
       });
     },
     { only: ['sqlite'] },
@@ -170,11 +170,11 @@ describe('the list of audit events of contract data', () => {
   forEachPlane((_name, makePlane) => {
     it('uses the names and units of the API, for every action', async () => {
       const test = makePlane({ controls: { draft: 'admin', review: 'admin' } });
-      await liveThrough(test);
+      await writeEveryEvent(test);
       const { items, total } = await test.plane.listAudit({ pageSize: 200 });
       const changes = items.flatMap((entry) => entry.changes);
       expect(items).to.have.length(total);
-      expect(new Set(changes.map(({ recordKind }) => recordKind))).to.deep.equal(new Set(Object.keys(HELD)));
+      expect(new Set(changes.map(({ recordKind }) => recordKind))).to.deep.equal(new Set(Object.keys(EXPECTED_FIELDS)));
       const inStorage = /Minor$|^(allowedRoles|stage(Code|Category|Name)|lineId|fromLine|otherCurrencyLines)$/;
       expect(changes.filter(({ field }) => inStorage.test(field))).to.deep.equal([]);
       const epochs = changes.filter(({ before, after }) =>

@@ -16,13 +16,13 @@ const chained = (test: TestPlane) =>
 
 /** Checks the whole chain in steps. */
 async function check(test: TestPlane): Promise<AuditCheck> {
-  let stretch = await test.plane.checkAudit({ from: null });
-  const faults = [...stretch.faults];
-  while (!stretch.done) {
-    stretch = await test.plane.checkAudit({ from: { position: stretch.position, hash: stretch.hash } });
-    faults.push(...stretch.faults);
+  let range = await test.plane.checkAudit({ from: null });
+  const faults = [...range.faults];
+  while (!range.done) {
+    range = await test.plane.checkAudit({ from: { position: range.position, hash: range.hash } });
+    faults.push(...range.faults);
   }
-  return { ...stretch, faults };
+  return { ...range, faults };
 }
 
 /** Creates a tenant with this number of chained events. */
@@ -253,7 +253,7 @@ describe('the verification of a chain that was tampered with', () => {
 
       it('does not report a chain whose key is temporarily missing, but waits', async () => {
         const test = await withEvents(makePlane, 1);
-        const stranger = createLocalDataPlane({
+        const withoutKey = createLocalDataPlane({
           operations: OPERATIONS,
           database: test.database,
           clock: test.clock,
@@ -261,7 +261,7 @@ describe('the verification of a chain that was tampered with', () => {
         });
         await test.plane.createContract(aContract());
         expect(
-          await stranger.invoke('chainAudit', { call: test.call }, {}).catch((error: unknown) => error),
+          await withoutKey.invoke('chainAudit', { call: test.call }, {}).catch((error: unknown) => error),
         ).to.have.property('code', 'SEAL_KEY_UNKNOWN');
         await test.plane.chainAudit({});
         expect(await found(test)).to.deep.equal([]);
@@ -316,13 +316,13 @@ describe('the list of audit events of contract data', () => {
     it('is filtered by actor, action and time, and paginated', async () => {
       const test = makePlane();
       const first = await test.plane.createContract(aContract());
-      const somebody = newId();
+      const otherActorId = newId();
       test.clock.advance(60_000);
-      await test.as({ actor: { ...test.call.actor, id: somebody } }).deleteContract({ contractId: first.id });
+      await test.as({ actor: { ...test.call.actor, id: otherActorId } }).deleteContract({ contractId: first.id });
       const totals = async (filter: Parameters<TestPlane['plane']['listAudit']>[0]) =>
         (await test.plane.listAudit(filter)).total;
       expect(await totals({})).to.equal(3);
-      expect(await totals({ actorId: somebody })).to.equal(1);
+      expect(await totals({ actorId: otherActorId })).to.equal(1);
       expect(await totals({ action: 'deleteContract' })).to.equal(1);
       expect(await totals({ from: test.clock.now() })).to.equal(1);
       expect(await totals({ before: test.clock.now() })).to.equal(2);

@@ -112,21 +112,21 @@ describe('a bank transfer that other lines refer to', () => {
 
     it('is reported for a contract that is restored from the trash, if other lines refer to it by then', async () => {
       const { plane } = makePlane();
-      const gone = await plane.createContract(
+      const deleted = await plane.createContract(
         aContract({ payments: [paid('T-1', { period: 'A' }), paid('T-1', { period: 'B' })] }),
       );
-      await plane.deleteContract({ contractId: gone.id });
+      await plane.deleteContract({ contractId: deleted.id });
       expect(
-        reused((await plane.restoreContract({ contractId: gone.id })).warnings),
+        reused((await plane.restoreContract({ contractId: deleted.id })).warnings),
         'its own lines are not reported',
       ).to.deep.equal([]);
-      await plane.deleteContract({ contractId: gone.id });
+      await plane.deleteContract({ contractId: deleted.id });
       const {
         payments: [other],
         warnings,
       } = await plane.createContract(aContract({ payments: [paid('T-1')] }));
       expect(reused(warnings), 'deleted lines are not reported').to.deep.equal([]);
-      expect(reused((await plane.restoreContract({ contractId: gone.id })).warnings)).to.deep.equal([[other?.id]]);
+      expect(reused((await plane.restoreContract({ contractId: deleted.id })).warnings)).to.deep.equal([[other?.id]]);
     });
 
     it('is reported for every import row that refers to it, and by a preview without lines that do not exist', async () => {

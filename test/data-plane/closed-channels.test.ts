@@ -14,7 +14,7 @@ async function aLifecycle(t: TestPlane) {
   const templateId = (await t.plane.getContractCatalog({})).templates[0]?.id ?? '';
   return {
     templateId,
-    tell: (channelId: string, code: string) =>
+    notifyBy: (channelId: string, code: string) =>
       t.plane.addLifecycleTransition({
         templateId,
         transition: {
@@ -35,12 +35,12 @@ describe('a notification channel that is being removed', () => {
     it('is not closed while transitions notify it, including disabled ones and copies, each listed once', async () => {
       const t = makePlane();
       const channelId = newId();
-      const { templateId, tell, change } = await aLifecycle(t);
-      const { id } = await tell(channelId, 'start');
+      const { templateId, notifyBy, change } = await aLifecycle(t);
+      const { id } = await notifyBy(channelId, 'start');
       await t.plane.updateLifecycleTransition({ transitionId: id, changes: { enabled: false } });
       const copy = await t.plane.createLifecycleTemplate({ code: 'copy', name: 'Copy', copyFrom: templateId });
       expect(await close(t, channelId)).to.deep.equal({ transitionCodes: ['start'] });
-      await tell(channelId, 'again');
+      await notifyBy(channelId, 'again');
       await change(id, {});
       expect(await close(t, channelId)).to.deep.equal({ transitionCodes: ['again', 'start'] });
       expect(copy.transitions.some(({ effects }) => effects.notifyChannelId === channelId)).to.equal(true);
@@ -49,15 +49,15 @@ describe('a notification channel that is being removed', () => {
     it('cannot be set on a new or changed transition while it is closed, but other channels can', async () => {
       const t = makePlane();
       const [channelId, other] = [newId(), newId()];
-      const { tell, change } = await aLifecycle(t);
-      const { id } = await tell(other, 'start');
+      const { notifyBy, change } = await aLifecycle(t);
+      const { id } = await notifyBy(other, 'start');
       expect(await close(t, channelId)).to.deep.equal({ transitionCodes: [] });
-      for (const refused of [tell(channelId, 'go'), change(id, { notifyChannelId: channelId })])
+      for (const refused of [notifyBy(channelId, 'go'), change(id, { notifyChannelId: channelId })])
         expect(await failureOf(refused)).to.deep.equal(refusedFor(channelId));
-      await tell(other, 'go');
+      await notifyBy(other, 'go');
       const theirs = await aLifecycle(makePlane());
       expect(
-        (await theirs.tell(channelId, 'go')).effects.notifyChannelId,
+        (await theirs.notifyBy(channelId, 'go')).effects.notifyChannelId,
         'another organisation is not affected',
       ).to.equal(channelId);
     });
@@ -65,17 +65,17 @@ describe('a notification channel that is being removed', () => {
     it('is reopened when its removal is cancelled, or after ten minutes without an outcome', async () => {
       const t = makePlane();
       const [channelId, first, second] = [newId(), newId(), newId()];
-      const { tell } = await aLifecycle(t);
+      const { notifyBy } = await aLifecycle(t);
       for (const closingId of [first, second]) await close(t, channelId, closingId);
       await t.plane.reopenClosed({ closingId: first });
       t.clock.advance(10 * 60_000 - 1);
-      expect(await failureOf(tell(channelId, 'go'))).to.deep.equal(refusedFor(channelId));
+      expect(await failureOf(notifyBy(channelId, 'go'))).to.deep.equal(refusedFor(channelId));
       t.clock.advance(1);
-      await tell(channelId, 'go');
+      await notifyBy(channelId, 'go');
       const other = newId();
       await close(t, other, second);
       await t.plane.reopenClosed({ closingId: second });
-      await tell(other, 'start');
+      await notifyBy(other, 'start');
     });
 
     it('is used by no transition if its id is invalid', async () => {
@@ -87,13 +87,13 @@ describe('a notification channel that is being removed', () => {
     (_name, makePlane) => {
       it('is closed before or after a concurrent transition that notifies it, never in between', async () => {
         const t = makePlane();
-        const { tell, change } = await aLifecycle(t);
-        const { id } = await tell(newId(), 'start');
+        const { notifyBy, change } = await aLifecycle(t);
+        const { id } = await notifyBy(newId(), 'start');
         for (let round = 0; round < 10; round++) {
           const channelId = newId();
-          const telling = [
-            tell(channelId, `a${round}`),
-            tell(channelId, `b${round}`),
+          const changes = [
+            notifyBy(channelId, `a${round}`),
+            notifyBy(channelId, `b${round}`),
             change(id, { notifyChannelId: channelId }),
           ].map((work) =>
             work.then(
@@ -101,7 +101,7 @@ describe('a notification channel that is being removed', () => {
               () => false,
             ),
           );
-          const [{ transitionCodes }, ...reported] = await Promise.all([close(t, channelId), ...telling]);
+          const [{ transitionCodes }, ...reported] = await Promise.all([close(t, channelId), ...changes]);
           expect(reported.some(Boolean), `round ${round}`).to.equal(transitionCodes.length > 0);
         }
       });

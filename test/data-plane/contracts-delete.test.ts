@@ -11,15 +11,15 @@ describe('deleting a contract', () => {
         aContract({ remark: 'findable text', payments: [aLine({ receivedAmount: 10 })] }),
       );
       expect(await plane.deleteContract({ contractId: made.id })).to.deep.equal({ ok: true });
-      const gone = { code: 'NOT_FOUND', details: {} };
-      expect(await failureOf(plane.getContract({ contractId: made.id }))).to.deep.equal(gone);
+      const notFound = { code: 'NOT_FOUND', details: {} };
+      expect(await failureOf(plane.getContract({ contractId: made.id }))).to.deep.equal(notFound);
       expect(await failureOf(plane.updateContract({ contractId: made.id, changes: { remark: 'x' } }))).to.deep.equal(
-        gone,
+        notFound,
       );
-      expect(await failureOf(plane.deleteContract({ contractId: made.id }))).to.deep.equal(gone);
+      expect(await failureOf(plane.deleteContract({ contractId: made.id }))).to.deep.equal(notFound);
       expect(
         await failureOf(plane.recordReceipt({ paymentId: made.payments[0]?.id ?? '', receivedAmount: 11 })),
-      ).to.deep.equal(gone);
+      ).to.deep.equal(notFound);
       expect((await plane.listContracts({})).total).to.equal(0);
       expect((await plane.listContracts({ q: 'findable' })).total).to.equal(0);
       expect((await plane.listPayments({ tab: 'all' })).total).to.equal(0);

@@ -33,14 +33,14 @@ describe('an export of contracts', () => {
 
       describe('contains the contracts of the list', () => {
         let t: TestPlane;
-        let book: ContractDetail[];
+        let contracts: ContractDetail[];
         const [north, owner] = [newId(), newId()];
         before('a book', async () => {
           t = makePlane();
-          book = [];
+          contracts = [];
           for (const i of Array.from({ length: 12 }).keys()) {
             t.clock.advance(i % 3 === 0 ? 0 : 1);
-            book.push(
+            contracts.push(
               await t.plane.createContract(
                 aContract({
                   projectName: `Kai ${i % 4}`,
@@ -93,7 +93,7 @@ describe('an export of contracts', () => {
             const expected = await listed(t.plane, filter);
             expect(await numbers(t.plane, filter)).to.deep.equal(expected);
             expect(await numbers(tooMany(t.plane), filter)).to.have.members(expected);
-            const some = book.filter((_, i) => i % 2 === 0);
+            const some = contracts.filter((_, i) => i % 2 === 0);
             expect(await numbers(t.plane, { ...filter, ids: some.map(({ id }) => id) })).to.deep.equal(
               expected.filter((no) => some.some(({ contractNo }) => contractNo === no)),
             );
@@ -101,7 +101,7 @@ describe('an export of contracts', () => {
         }
 
         it('and, of the requested ids, each existing one once', async () => {
-          const [first, second] = book;
+          const [first, second] = contracts;
           expect(
             await numbers(t.plane, { ids: [second?.id ?? '', newId(), 'no id', first?.id ?? '', second?.id ?? ''] }),
           ).to.deep.equal([second?.contractNo, first?.contractNo]);
@@ -113,7 +113,7 @@ describe('an export of contracts', () => {
         });
 
         it("within the caller's scopes, whatever is requested", async () => {
-          const ids = book.map(({ id }) => id);
+          const ids = contracts.map(({ id }) => id);
           for (const filter of [{}, { ids }, { sort: 'contractNo' as const }]) {
             for (const scope of [
               { subjectScope: [north] },
@@ -229,25 +229,25 @@ describe('an export of contracts', () => {
         for (const asked of [tooMany, (plane: Plane) => plane]) {
           for (const filter of [{}, { sort: 'createdAt', order: 'asc' }] as const) {
             const t = makePlane();
-            const book = await entered(t.plane, EXPORT_CHUNK * 2 + 20);
-            const gone = await t.plane.createContract(aContract());
+            const contracts = await entered(t.plane, EXPORT_CHUNK * 2 + 20);
+            const deleted = await t.plane.createContract(aContract());
             const plane = betweenChunks(asked(t.plane), async (chunk) => {
               if (chunk !== 1) return;
               t.clock.advance(1);
-              for (const { id } of book.filter((_, i) => i % 20 === 0))
+              for (const { id } of contracts.filter((_, i) => i % 20 === 0))
                 await t.plane.updateContract({
                   contractId: id,
                   changes: { remark: 'meanwhile', projectName: 'AAA', signDate: '2026-01-01' },
                 });
-              if (filter.sort) await t.plane.deleteContract({ contractId: gone.id });
+              if (filter.sort) await t.plane.deleteContract({ contractId: deleted.id });
               await t.plane.createContract(aContract());
             });
             const found = (await numbers(plane, filter)).filter((no) =>
-              book.some(({ contractNo }) => contractNo === no),
+              contracts.some(({ contractNo }) => contractNo === no),
             );
             expect(found)
-              .to.have.length(book.length)
-              .and.to.have.members(book.map(({ contractNo }) => contractNo));
+              .to.have.length(contracts.length)
+              .and.to.have.members(contracts.map(({ contractNo }) => contractNo));
           }
         }
       });

@@ -189,9 +189,9 @@ describe('the history of a contract', () => {
           ['r1', 'r0'],
         ]);
         expect((await t.plane.listHistory({ contractId: made.id, page: 9 })).items).to.deep.equal([]);
-        const gone = { code: 'NOT_FOUND', details: {} };
+        const notFound = { code: 'NOT_FOUND', details: {} };
         for (const plane of [makePlane().plane, t.as({ subjectScope: [] }), t.as({ ownerScope: newId() })])
-          expect(await failureOf(plane.listHistory({ contractId: made.id }))).to.deep.equal(gone);
+          expect(await failureOf(plane.listHistory({ contractId: made.id }))).to.deep.equal(notFound);
         expect(
           (
             await t
@@ -201,7 +201,7 @@ describe('the history of a contract', () => {
         ).to.equal(5);
         await t.plane.deleteContract({ contractId: made.id });
         for (const contractId of [made.id, newId(), 'nothing'])
-          expect(await failureOf(t.plane.listHistory({ contractId }))).to.deep.equal(gone);
+          expect(await failureOf(t.plane.listHistory({ contractId }))).to.deep.equal(notFound);
       });
     },
     { only: PLANES },

@@ -59,7 +59,7 @@ const QUERIES = [
 ] as const;
 
 const aDay = fc.integer({ min: -20, max: 20 }).map((n) => addDays(TODAY, n));
-const aBookEntry = fc.record({
+const aListedContract = fc.record({
   text: fc.constantFrom(...TEXTS),
   project: fc.constantFrom(...TEXTS),
   subject: fc.constantFrom(...SUBJECTS),
@@ -82,24 +82,24 @@ const aBookEntry = fc.record({
   pause: fc.boolean(),
 });
 /** Combines only a few filters, so that some contracts remain. */
-const maybe = <T>(values: readonly T[]) =>
+const optional = <T>(values: readonly T[]) =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constantFrom(...values) });
 const aQuery: fc.Arbitrary<ContractQuery> = fc.record({
-  q: maybe(QUERIES),
-  type: maybe(['sale', 'lease'] as const),
-  status: maybe(['in_progress', 'completed'] as const),
-  statusCode: maybe(['a', 'b', 'none']),
-  payment: maybe(['unpaid', 'partial', 'paid'] as const),
-  ownerId: maybe([...OWNERS, newId()]),
-  subjectId: maybe(SUBJECTS),
-  workflow: maybe(WORKFLOW_STAGES),
-  lifecycleStageCode: maybe(['draft', 'active', 'none']),
-  overdue: maybe([true, false]),
-  dueSoon: maybe([true, false]),
-  sort: maybe(CONTRACT_SORTS),
-  order: maybe(['asc', 'desc'] as const),
-  page: maybe([1, 2, 3, 50]),
-  pageSize: maybe([1, 3, 7]),
+  q: optional(QUERIES),
+  type: optional(['sale', 'lease'] as const),
+  status: optional(['in_progress', 'completed'] as const),
+  statusCode: optional(['a', 'b', 'none']),
+  payment: optional(['unpaid', 'partial', 'paid'] as const),
+  ownerId: optional([...OWNERS, newId()]),
+  subjectId: optional(SUBJECTS),
+  workflow: optional(WORKFLOW_STAGES),
+  lifecycleStageCode: optional(['draft', 'active', 'none']),
+  overdue: optional([true, false]),
+  dueSoon: optional([true, false]),
+  sort: optional(CONTRACT_SORTS),
+  order: optional(['asc', 'desc'] as const),
+  page: optional([1, 2, 3, 50]),
+  pageSize: optional([1, 3, 7]),
 });
 
 /** Character by character: a final sigma occurs only at the end of a word. */
@@ -119,7 +119,7 @@ const fold = (text: string) =>
 const byCodePoint = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 /** A naive list, computed from the details of every contract. */
-function naiveList(book: readonly ContractDetail[], query: ContractQuery) {
+function naiveList(contracts: readonly ContractDetail[], query: ContractQuery) {
   const last = addDays(TODAY, LEAD_DAYS);
   const open = ({ payments }: ContractDetail) => payments.filter((line) => line.amount > line.receivedAmount);
   const searched = (c: ContractDetail) => [
@@ -134,7 +134,7 @@ function naiveList(book: readonly ContractDetail[], query: ContractQuery) {
   ];
   const isSame = <T>(wanted: T | null | undefined, actual: T) =>
     wanted === undefined || wanted === null || wanted === actual;
-  const found = book.filter(
+  const found = contracts.filter(
     (c) =>
       isSame(query.type, c.type) &&
       isSame(query.status, c.status) &&
@@ -198,16 +198,16 @@ describe('the contract list', () => {
       this.timeout(120_000);
       await fc.assert(
         fc.asyncProperty(
-          fc.array(aBookEntry, { minLength: 1, maxLength: 12 }),
+          fc.array(aListedContract, { minLength: 1, maxLength: 12 }),
           fc.array(aQuery, { minLength: 12, maxLength: 12 }),
           async (entries, queries) => {
             const t = makePlane({
               controls: Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, 'admin' as const])),
             });
-            const book: ContractDetail[] = [];
+            const contracts: ContractDetail[] = [];
             for (const entry of entries) {
               if (entry.pause) t.clock.advance(1);
-              book.push(
+              contracts.push(
                 await t.plane.createContract(
                   aContract({
                     remark: entry.text,
@@ -230,9 +230,10 @@ describe('the contract list', () => {
             for (const query of queries) {
               const { items, ...frame } = await t.plane.listContracts(query);
               expect({ ids: items.map(({ id }) => id), ...frame }, JSON.stringify(query)).to.deep.equal(
-                naiveList(book, query),
+                naiveList(contracts, query),
               );
-              for (const item of items) expect(item).to.deep.equal(withoutParts(book.find(({ id }) => id === item.id)));
+              for (const item of items)
+                expect(item).to.deep.equal(withoutParts(contracts.find(({ id }) => id === item.id)));
             }
           },
         ),

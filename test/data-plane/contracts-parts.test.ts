@@ -4,7 +4,7 @@ import { badFields, failureOf } from '../support/failures.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract } from '../support/samples.js';
 
-const GONE = { code: 'NOT_FOUND', details: {} };
+const NOT_FOUND = { code: 'NOT_FOUND', details: {} };
 const TERM = { kind: 'delivery' as const, title: 'Ex works', note: 'Shanghai' };
 
 describe('notes and terms of a contract', () => {
@@ -113,7 +113,7 @@ describe('notes and terms of a contract', () => {
         ...unseen.flatMap((plane) => [...attempts(plane, mine.id, { noteId, termId }), ...added(plane, mine.id)]),
         ...added(t.plane, newId()),
       ];
-      for (const attempt of refused) expect(await failureOf(attempt())).to.deep.equal(GONE);
+      for (const attempt of refused) expect(await failureOf(attempt())).to.deep.equal(NOT_FOUND);
       expect(await detail(t, mine.id)).to.deep.equal(mine);
     });
 

@@ -19,7 +19,7 @@ import { analyse, explaining } from '../support/explaining.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
-const BOOK = 3_000;
+const CONTRACT_COUNT = 3_000;
 const OWNERS = [newId(), newId(), newId()];
 const PAGE = { offset: 0, limit: 20 };
 
@@ -42,7 +42,7 @@ async function fill({ plane, database, call }: TestPlane): Promise<void> {
       ]),
     ),
   }));
-  const rows = Array.from({ length: BOOK }, (_, n): ContractRow => {
+  const rows = Array.from({ length: CONTRACT_COUNT }, (_, n): ContractRow => {
     const nextDueDate = addDays(call.today, (n % 600) - 300);
     const remark = n % 100 === 0 ? `unicorn ${n} 独角兽` : `ordinary words ${n}`;
     return {
@@ -52,7 +52,7 @@ async function fill({ plane, database, call }: TestPlane): Promise<void> {
       contractKey: `n-${n}`,
       archiveCode: `A-${n}`,
       archiveKey: `a-${n}`,
-      projectName: `Project ${(n * 7_919) % BOOK}`,
+      projectName: `Project ${(n * 7_919) % CONTRACT_COUNT}`,
       createdAt: template.row.createdAt + n,
       updatedAt: template.row.updatedAt + (n % 100),
       startDate: addDays('2020-01-01', n),

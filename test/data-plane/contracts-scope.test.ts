@@ -6,14 +6,14 @@ import { failureOf } from '../support/failures.js';
 import { forEachPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
-const GONE = { code: 'NOT_FOUND', details: {} };
+const NOT_FOUND = { code: 'NOT_FOUND', details: {} };
 
 /** Expects that no operation finds a contract outside the caller's scope, and that nothing changes. */
 async function expectUnseen(plane: BoundPlane<Operations>, contractId: string): Promise<void> {
-  expect(await failureOf(plane.getContract({ contractId }))).to.deep.equal(GONE);
-  expect(await failureOf(plane.updateContract({ contractId, changes: { remark: 'stolen' } }))).to.deep.equal(GONE);
-  expect(await failureOf(plane.deleteContract({ contractId }))).to.deep.equal(GONE);
-  expect(await failureOf(plane.addPaymentLine({ contractId, ...aLine() }))).to.deep.equal(GONE);
+  expect(await failureOf(plane.getContract({ contractId }))).to.deep.equal(NOT_FOUND);
+  expect(await failureOf(plane.updateContract({ contractId, changes: { remark: 'stolen' } }))).to.deep.equal(NOT_FOUND);
+  expect(await failureOf(plane.deleteContract({ contractId }))).to.deep.equal(NOT_FOUND);
+  expect(await failureOf(plane.addPaymentLine({ contractId, ...aLine() }))).to.deep.equal(NOT_FOUND);
   const listed = await plane.listContracts({ pageSize: 200 });
   expect(listed.items.map(({ id }) => id)).not.to.include(contractId);
   expect((await plane.listContracts({ q: 'hidden treasure' })).total).to.equal(0);
@@ -80,11 +80,11 @@ describe('the contracts that a caller sees', () => {
       const [mine, other] = [newId(), newId()];
       await t.plane.createContract(aContract({ subjectId: other }));
       const scoped = t.as({ subjectScope: [mine] });
-      expect(await failureOf(scoped.listContracts({ subjectId: other }))).to.deep.equal(GONE);
+      expect(await failureOf(scoped.listContracts({ subjectId: other }))).to.deep.equal(NOT_FOUND);
       expect((await scoped.listContracts({ subjectId: mine })).total).to.equal(0);
       expect((await t.plane.listContracts({ subjectId: other })).total).to.equal(1);
       for (const query of [{ subjectId: 'nowhere' }, { ownerId: 'nobody' }])
-        expect(await failureOf(t.plane.listContracts(query))).to.deep.equal(GONE);
+        expect(await failureOf(t.plane.listContracts(query))).to.deep.equal(NOT_FOUND);
       expect((await t.plane.listContracts({ ownerId: newId() })).items).to.deep.equal([]);
     });
 

@@ -5,7 +5,7 @@ import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
 const DAY_MS = 86_400_000;
-const GONE = { code: 'NOT_FOUND', details: {} };
+const NOT_FOUND = { code: 'NOT_FOUND', details: {} };
 
 describe('deleted contracts', () => {
   forEachPlane((_name, makePlane) => {
@@ -41,7 +41,9 @@ describe('deleted contracts', () => {
       expect((await t.plane.listTrash({ page: 2, pageSize: 1 })).items.map(({ id }) => id)).to.deep.equal([a.id]);
       t.clock.advance(30 * DAY_MS - 30_000);
       expect((await trashed(t)).map(({ id }) => id)).to.deep.equal([b.id]);
-      expect(await failureOf(t.plane.restoreContract({ contractId: a.id })), 'a minute too late').to.deep.equal(GONE);
+      expect(await failureOf(t.plane.restoreContract({ contractId: a.id })), 'a minute too late').to.deep.equal(
+        NOT_FOUND,
+      );
       expect((await t.plane.restoreContract({ contractId: b.id })).id).to.equal(b.id);
     });
 
@@ -98,46 +100,46 @@ describe('deleted contracts', () => {
 
     it('stay in the trash while another contract has their number, and are restored afterwards', async () => {
       const t = makePlane();
-      const gone = await t.plane.createContract(aContract({ contractNo: 'HT-1', archiveCode: 'AR-1x' }));
-      await t.plane.deleteContract({ contractId: gone.id });
-      const taker = await t.plane.createContract(aContract({ contractNo: 'ht-1', archiveCode: 'ar-1X' }));
-      expect(await failureOf(t.plane.restoreContract({ contractId: gone.id }))).to.deep.equal({
+      const deleted = await t.plane.createContract(aContract({ contractNo: 'HT-1', archiveCode: 'AR-1x' }));
+      await t.plane.deleteContract({ contractId: deleted.id });
+      const sameNumber = await t.plane.createContract(aContract({ contractNo: 'ht-1', archiveCode: 'ar-1X' }));
+      expect(await failureOf(t.plane.restoreContract({ contractId: deleted.id }))).to.deep.equal({
         code: 'DUPLICATE_CONTRACT_NO',
         details: { contractNo: 'HT-1' },
       });
-      await t.plane.updateContract({ contractId: taker.id, changes: { contractNo: 'HT-2' } });
-      expect(await failureOf(t.plane.restoreContract({ contractId: gone.id }))).to.deep.equal({
+      await t.plane.updateContract({ contractId: sameNumber.id, changes: { contractNo: 'HT-2' } });
+      expect(await failureOf(t.plane.restoreContract({ contractId: deleted.id }))).to.deep.equal({
         code: 'DUPLICATE_ARCHIVE_CODE',
         details: { archiveCode: 'AR-1x' },
       });
-      expect((await trashed(t)).map(({ id }) => id)).to.deep.equal([gone.id]);
-      await t.plane.updateContract({ contractId: taker.id, changes: { archiveCode: 'AR-2' } });
-      expect((await t.plane.restoreContract({ contractId: gone.id })).contractNo).to.equal('HT-1');
+      expect((await trashed(t)).map(({ id }) => id)).to.deep.equal([deleted.id]);
+      await t.plane.updateContract({ contractId: sameNumber.id, changes: { archiveCode: 'AR-2' } });
+      expect((await t.plane.restoreContract({ contractId: deleted.id })).contractNo).to.equal('HT-1');
     });
 
     it('stay in the trash while another invoice has their invoice number', async () => {
       const t = makePlane();
       const subjectId = newId();
-      const gone = await t.plane.createContract(
+      const deleted = await t.plane.createContract(
         aContract({ subjectId, payments: [aLine({ invoiceNo: 'INV-7', invoiceAmount: 5 })] }),
       );
-      await t.plane.deleteContract({ contractId: gone.id });
-      const taker = await t.plane.createContract(
+      await t.plane.deleteContract({ contractId: deleted.id });
+      const sameNumber = await t.plane.createContract(
         aContract({ subjectId, payments: [aLine({ invoiceNo: 'inv-7', invoiceAmount: 5 })] }),
       );
-      expect(await failureOf(t.plane.restoreContract({ contractId: gone.id }))).to.deep.equal({
+      expect(await failureOf(t.plane.restoreContract({ contractId: deleted.id }))).to.deep.equal({
         code: 'DUPLICATE_CODE',
         details: { field: 'invoiceNo', value: 'INV-7' },
       });
       expect(
-        (await t.plane.listPayments({ tab: 'all', contractId: gone.id, includeDeleted: true })).items.every(
+        (await t.plane.listPayments({ tab: 'all', contractId: deleted.id, includeDeleted: true })).items.every(
           ({ deletedAt }) => deletedAt !== null,
         ),
         'nothing was restored',
       ).to.equal(true);
-      await t.plane.deleteContract({ contractId: taker.id });
+      await t.plane.deleteContract({ contractId: sameNumber.id });
       expect(
-        (await t.plane.restoreContract({ contractId: gone.id })).invoices.map(({ invoiceNo }) => invoiceNo),
+        (await t.plane.restoreContract({ contractId: deleted.id })).invoices.map(({ invoiceNo }) => invoiceNo),
       ).to.deep.equal(['INV-7']);
     });
 
@@ -159,10 +161,10 @@ describe('deleted contracts', () => {
       const t = makePlane();
       for (let round = 0; round < 5; round++) {
         const input = aContract({ contractNo: `RACE-${round}` });
-        const gone = await t.plane.createContract(input);
-        await t.plane.deleteContract({ contractId: gone.id });
+        const deleted = await t.plane.createContract(input);
+        await t.plane.deleteContract({ contractId: deleted.id });
         const outcomes = await Promise.allSettled([
-          t.plane.restoreContract({ contractId: gone.id }),
+          t.plane.restoreContract({ contractId: deleted.id }),
           t.plane.createContract({ ...input, archiveCode: `R-${round}` }),
         ]);
         expect(outcomes.map(({ status }) => status).toSorted()).to.deep.equal(['fulfilled', 'rejected']);
@@ -185,10 +187,10 @@ describe('deleted contracts', () => {
         t.as({ ownerScope: newId() }),
       ]) {
         expect(await trashed({ plane: unseen })).to.deep.equal([]);
-        expect(await failureOf(unseen.restoreContract({ contractId: made.id }))).to.deep.equal(GONE);
+        expect(await failureOf(unseen.restoreContract({ contractId: made.id }))).to.deep.equal(NOT_FOUND);
       }
       for (const contractId of [newId(), 'nothing'])
-        expect(await failureOf(t.plane.restoreContract({ contractId }))).to.deep.equal(GONE);
+        expect(await failureOf(t.plane.restoreContract({ contractId }))).to.deep.equal(NOT_FOUND);
       expect(await failureOf(t.as({ ifVersion: 1 }).restoreContract({ contractId: made.id }))).to.deep.equal({
         code: 'VERSION_MISMATCH',
         details: { version: 2 },

@@ -22,9 +22,9 @@ const IDEMPOTENCY = { key: 'asked-in-time', requestHash: 'aa' };
 /** The test's handles of the operations below, and the promises that they wait for. */
 class Gate {
   private begin: () => void = () => undefined;
-  private letGo: () => void = () => undefined;
+  private releaseCall: () => void = () => undefined;
   readonly begun = new Promise<void>((resolve) => (this.begin = resolve));
-  private readonly opened = new Promise<void>((resolve) => (this.letGo = resolve));
+  private readonly opened = new Promise<void>((resolve) => (this.releaseCall = resolve));
   ended = 0;
 
   /** Waits until the test releases the call or the call ends. */
@@ -36,7 +36,7 @@ class Gate {
   }
 
   open(): void {
-    this.letGo();
+    this.releaseCall();
   }
 }
 
@@ -163,7 +163,7 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
       await gate.begun;
       going.abort();
       expect(await asked).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
-      await isEnded();
+      await waitForEnd();
     });
 
     it('does not end a write when its caller disconnects, if the plane is bound', async () => {
@@ -186,7 +186,7 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
         'code',
         kind === 'sqlite over the wire' ? 'DATA_PLANE_OUTCOME_UNKNOWN' : 'DATA_PLANE_UNAVAILABLE',
       );
-      await isEnded();
+      await waitForEnd();
       await database.write(call, (tx) => tx.all('SELECT 1')); // runs after the write
       expect(await changes()).to.equal(0);
     });
@@ -216,7 +216,7 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
       expect(await changes()).to.equal(0);
     });
 
-    const isEnded = async (): Promise<void> => {
+    const waitForEnd = async (): Promise<void> => {
       while (gate.ended === 0) await new Promise(setImmediate);
     };
   });

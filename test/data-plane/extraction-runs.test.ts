@@ -61,8 +61,8 @@ describe('extraction runs', () => {
             code: 'REFERENCE_INVALID',
             details: { field: 'contractId', value: contractId },
           });
-        const blind = t.as({ subjectScope: [] });
-        expect(await failureOf(blind.extractContract({ contractId: contract.id, text: 'x' }))).to.include({
+        const outOfScope = t.as({ subjectScope: [] });
+        expect(await failureOf(outOfScope.extractContract({ contractId: contract.id, text: 'x' }))).to.include({
           code: 'REFERENCE_INVALID',
         });
         const run = await t.plane.extractContract({ contractId: contract.id, text: EN_SALE.text });
@@ -73,7 +73,7 @@ describe('extraction runs', () => {
               .getExtraction({ runId: run.id })
           ).contractId,
         ).to.equal(contract.id);
-        for (const plane of [blind, t.as({ ownerScope: newId() }), t.as({ tenantId: newId() })]) {
+        for (const plane of [outOfScope, t.as({ ownerScope: newId() }), t.as({ tenantId: newId() })]) {
           expect(await failureOf(plane.getExtraction({ runId: run.id }))).to.deep.equal(NOT_FOUND);
           expect(await failureOf(plane.reviewExtraction({ runId: run.id, fields: [] }))).to.deep.equal(NOT_FOUND);
         }

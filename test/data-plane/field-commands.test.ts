@@ -85,8 +85,8 @@ describe('custom field commands', () => {
       expect(await codeOf('验收人')).to.equal('field_2');
       expect(await codeOf('3rd party')).to.equal('field_3rd_party');
       expect(await codeOf('x')).to.equal('field_x');
-      const gone = await aField(t, { name: 'Once', code: 'once' });
-      await fieldCommand(t, 'ArchiveField', { fieldId: gone.id });
+      const removed = await aField(t, { name: 'Once', code: 'once' });
+      await fieldCommand(t, 'ArchiveField', { fieldId: removed.id });
       expect(await failureOf(aField(t, { name: 'Another', code: 'once' }))).to.deep.equal({
         code: 'DUPLICATE_CODE',
         details: { field: 'code', value: 'once' },
@@ -147,10 +147,10 @@ describe('custom field commands', () => {
 
     it('report a missing record with its field', async () => {
       const t = makePlane();
-      const nowhere = newId();
+      const missingId = newId();
       const unknown = (field: string, value: string) => ({ code: 'REFERENCE_INVALID', details: { field, value } });
-      expect(await failureOf(fieldCommand(t, 'RenameField', { fieldId: nowhere, name: 'N' }))).to.deep.equal(
-        unknown('payload.fieldId', nowhere),
+      expect(await failureOf(fieldCommand(t, 'RenameField', { fieldId: missingId, name: 'N' }))).to.deep.equal(
+        unknown('payload.fieldId', missingId),
       );
       const others = await aField(makePlane(), { name: 'Of another tenant' });
       expect(await failureOf(fieldCommand(t, 'ArchiveField', { fieldId: others.id }))).to.deep.equal(
@@ -162,19 +162,19 @@ describe('custom field commands', () => {
       expect(await failureOf(aField(t, { visibleRoles: ['sales', 'pirate'] }, { roleCodes: ['sales'] }))).to.deep.equal(
         unknown('payload.visibleRoles', 'pirate'),
       );
-      expect(await failureOf(aField(t, { type: 'user', defaultValue: nowhere }, { members: [] }))).to.deep.equal(
-        unknown('payload.defaultValue', nowhere),
+      expect(await failureOf(aField(t, { type: 'user', defaultValue: missingId }, { members: [] }))).to.deep.equal(
+        unknown('payload.defaultValue', missingId),
       );
-      expect(await failureOf(aField(t, { type: 'file', defaultValue: nowhere }))).to.deep.equal({
+      expect(await failureOf(aField(t, { type: 'file', defaultValue: missingId }))).to.deep.equal({
         code: 'FILE_REFERENCE_INVALID',
-        details: { field: 'payload.defaultValue', value: nowhere },
+        details: { field: 'payload.defaultValue', value: missingId },
       });
       const choice = await aField(t, { type: 'select' });
       expect(
         await failureOf(
-          fieldCommand(t, 'UpdateFieldOptions', { fieldId: choice.id, options: [{ id: nowhere, label: 'A' }] }),
+          fieldCommand(t, 'UpdateFieldOptions', { fieldId: choice.id, options: [{ id: missingId, label: 'A' }] }),
         ),
-      ).to.deep.equal(unknown('payload.options[0].id', nowhere));
+      ).to.deep.equal(unknown('payload.options[0].id', missingId));
     });
 
     it('refuse a name that another live field has in any case, also when a field is restored', async () => {
@@ -304,7 +304,9 @@ describe('custom field commands', () => {
       const update = (options: { id?: string; label: string }[], onRemoved?: 'archive' | 'clear') =>
         fieldCommand(t, 'UpdateFieldOptions', { fieldId: field.id, options, ...(onRemoved ? { onRemoved } : {}) });
       const archived = (await update([{ id: c, label: 'See' }, { label: 'b' }, { label: 'D' }])).field;
-      expect(archived.options.map(({ id, label, order, archived: gone }) => [id, label, order, gone])).to.deep.equal([
+      expect(
+        archived.options.map(({ id, label, order, archived: removed }) => [id, label, order, removed]),
+      ).to.deep.equal([
         [c, 'See', 1, false],
         [b, 'b', 2, false],
         [archived.options[2]?.id, 'D', 3, false],

@@ -16,7 +16,7 @@ describe("changing a custom field's type", () => {
       const valueOf = async ({ plane }: Pick<TestPlane, 'plane'>, contractId: string, fieldId: string) =>
         (await plane.getContract({ contractId })).dynamicFields[fieldId];
       /** Contracts with these values, one each, and without a value for `null`. */
-      const book = async (t: TestPlane, fieldId: string, values: readonly (FieldValue | null)[]) => {
+      const contractsWith = async (t: TestPlane, fieldId: string, values: readonly (FieldValue | null)[]) => {
         const ids: string[] = [];
         for (const value of values)
           ids.push((await t.plane.createContract(aContract({ dynamicFields: { [fieldId]: value } }))).id);
@@ -28,7 +28,7 @@ describe("changing a custom field's type", () => {
       it('converts the values of all contracts, including deleted ones, and keeps their versions', async () => {
         const t = makePlane();
         const field = await aField(t, { defaultValue: '7' });
-        const ids = await book(t, field.id, ['1,200', '-3', null]);
+        const ids = await contractsWith(t, field.id, ['1,200', '-3', null]);
         await t.plane.deleteContract({ contractId: ids[1] ?? '' });
         const done = await toType(t, field.id, 'number');
         expect(done.result).to.deep.equal({
@@ -50,7 +50,7 @@ describe("changing a custom field's type", () => {
       it('is refused completely if a value would be lost, with samples', async () => {
         const t = makePlane();
         const field = await aField(t);
-        const ids = await book(t, field.id, ['5', ...Array.from({ length: 22 }, (_, i) => `word ${i}`)]);
+        const ids = await contractsWith(t, field.id, ['5', ...Array.from({ length: 22 }, (_, i) => `word ${i}`)]);
         const failure = await failureOf(toType(t, field.id, 'number'));
         const samples = (await t.plane.listContracts({ pageSize: 200, sort: 'createdAt' })).items
           .filter(({ dynamicFields }) => dynamicFields[field.id] !== '5')
@@ -67,7 +67,7 @@ describe("changing a custom field's type", () => {
       it('shows samples only from contracts that the caller sees', async () => {
         const t = makePlane();
         const field = await aField(t, { visibleRoles: ['manager'] });
-        const [mine] = await book(t, field.id, ['word', 'other']);
+        const [mine] = await contractsWith(t, field.id, ['word', 'other']);
         const subjectScope = [(await t.plane.getContract({ contractId: mine ?? '' })).subjectId];
         const { result } = await toType({ plane: t.as({ subjectScope }) }, field.id, 'number', { dryRun: true });
         expect(result?.samples.map(({ contractId, value }) => [contractId, value])).to.deep.equal([[mine, 'word']]);
@@ -76,7 +76,7 @@ describe("changing a custom field's type", () => {
       it('returns no counts to a caller who does not see the field, and loses no values', async () => {
         const t = makePlane();
         const field = await aField(t, { visibleRoles: ['manager'] });
-        const ids = await book(t, field.id, ['5', '1,200']);
+        const ids = await contractsWith(t, field.id, ['5', '1,200']);
         const outsider = { plane: t.as({ actor: { ...t.call.actor, roleCode: 'admin' } }) };
         const refused = { code: 'FIELD_NOT_EDITABLE', details: { fields: [field.id] } };
         for (const more of [
@@ -111,7 +111,7 @@ describe("changing a custom field's type", () => {
           visibleRoles: ['manager'],
         });
         const [a = '', b = ''] = field.options.map(({ id }) => id);
-        const [mine = ''] = await book(t, field.id, [a]);
+        const [mine = ''] = await contractsWith(t, field.id, [a]);
         const outsider = { plane: t.as({ actor: { ...t.call.actor, roleCode: 'admin' } }) };
         const without = (caller: Pick<TestPlane, 'plane'>, onRemoved: 'archive' | 'clear') =>
           fieldCommand(caller, 'UpdateFieldOptions', {
@@ -130,7 +130,7 @@ describe("changing a custom field's type", () => {
       it('only counts in a dry run', async () => {
         const t = makePlane();
         const field = await aField(t);
-        const ids = await book(t, field.id, ['5', 'word', '2026-03-01']);
+        const ids = await contractsWith(t, field.id, ['5', 'word', '2026-03-01']);
         const { result, field: answered } = await toType(t, field.id, 'number', { dryRun: true });
         expect([
           result?.dryRun,
@@ -146,7 +146,7 @@ describe("changing a custom field's type", () => {
       it('clears lost values on request, and restores them with the type', async () => {
         const t = makePlane();
         const field = await aField(t);
-        const ids = await book(t, field.id, ['5,000', 'word', null]);
+        const ids = await contractsWith(t, field.id, ['5,000', 'word', null]);
         expect((await toType(t, field.id, 'number', { onInvalid: 'clear' })).result).to.include({
           total: 2,
           converted: 1,
@@ -160,7 +160,7 @@ describe("changing a custom field's type", () => {
       it('keeps and converts a value that was changed since', async () => {
         const t = makePlane();
         const field = await aField(t);
-        const [kept, changed, filled, emptied] = await book(t, field.id, ['1,000', '2,000', 'word', '3,000']);
+        const [kept, changed, filled, emptied] = await contractsWith(t, field.id, ['1,000', '2,000', 'word', '3,000']);
         await toType(t, field.id, 'number', { onInvalid: 'clear' });
         const set = (contractId: string | undefined, value: unknown) =>
           t.plane.updateContract({ contractId: contractId ?? '', changes: { dynamicFields: { [field.id]: value } } });
@@ -179,7 +179,7 @@ describe("changing a custom field's type", () => {
       it('deletes the previous values after thirty days', async () => {
         const t = makePlane();
         const field = await aField(t);
-        const ids = await book(t, field.id, ['1,000', 'word']);
+        const ids = await contractsWith(t, field.id, ['1,000', 'word']);
         await toType(t, field.id, 'number', { onInvalid: 'clear' });
         t.clock.advance(30 * 86_400_000);
         await toType(t, field.id, 'text');
@@ -190,7 +190,7 @@ describe("changing a custom field's type", () => {
         const t = makePlane();
         const field = await aField(t, { type: 'select', options: [{ label: '12.5', color: 'red' }, { label: 'Yes' }] });
         const [number = '', yes = ''] = field.options.map(({ id }) => id);
-        const ids = await book(t, field.id, [number, yes]);
+        const ids = await contractsWith(t, field.id, [number, yes]);
         for (const type of ['multi_select', 'text', 'number', 'boolean', 'datetime', 'long_text'] as const)
           await toType(t, field.id, type, { onInvalid: 'clear' });
         const back = await toType(t, field.id, 'select');
@@ -202,14 +202,14 @@ describe("changing a custom field's type", () => {
         const t = makePlane();
         const field = await aField(t);
         const labels = Array.from({ length: 100 }, (_, i) => `label ${i}`);
-        const ids = await book(t, field.id, [...labels, 'LABEL 0']);
+        const ids = await contractsWith(t, field.id, [...labels, 'LABEL 0']);
         const done = await toType(t, field.id, 'select', { options: [{ label: 'Never used', color: 'red' }] });
         expect(done.field.options.map(({ label }) => label)).to.deep.equal(['Never used', ...labels]);
         expect(await valueOf(t, ids.at(-1) ?? '', field.id)).to.equal(done.field.options[1]?.id);
         await toType(t, field.id, 'text');
         expect(await valueOf(t, ids.at(-1) ?? '', field.id)).to.equal('LABEL 0');
         const other = await aField(t);
-        await book(t, other.id, [...labels, 'one more']);
+        await contractsWith(t, other.id, [...labels, 'one more']);
         expect(await failureOf(toType(t, other.id, 'select'))).to.have.property('code', 'FIELD_CONVERSION_LOSSY');
         expect(
           (await toType(t, other.id, 'select', { dryRun: true, options: [{ label: 'one more' }] })).result,
@@ -219,7 +219,7 @@ describe("changing a custom field's type", () => {
       it('always converts booleans to two options', async () => {
         const t = makePlane();
         const field = await aField(t, { type: 'boolean' });
-        const ids = await book(t, field.id, [true]);
+        const ids = await contractsWith(t, field.id, [true]);
         const { field: choice } = await toType(t, field.id, 'select');
         expect(choice.options.map(({ label }) => label)).to.deep.equal(['true', 'false']);
         expect(await valuesOf(t, ids, field.id)).to.deep.equal([choice.options[0]?.id]);
@@ -244,7 +244,7 @@ describe("changing a custom field's type", () => {
         const t = makePlane();
         const field = await aField(t, { type: 'currency' });
         expect(field.settings.currencyCode).to.equal('CNY');
-        const ids = await book(t, field.id, [5.25, 6]);
+        const ids = await contractsWith(t, field.id, [5.25, 6]);
         expect(
           await failureOf(toType(t, field.id, 'currency', { settings: { currencyCode: 'JPY' } })),
         ).to.have.nested.property('details.lossy', 1);
@@ -288,7 +288,7 @@ describe("changing a custom field's type", () => {
               .map((text) => text.trim().normalize('NFC'))
               .filter((text) => text !== '' && !/[\p{Cc}\p{Cs}]/u.test(text));
             const field = await aField(t);
-            const ids = await book(t, field.id, values);
+            const ids = await contractsWith(t, field.id, values);
             for (const type of types) await toType(t, field.id, type, { onInvalid: 'clear' });
             await toType(t, field.id, 'text');
             expect(await valuesOf(t, ids, field.id)).to.deep.equal(values);
@@ -301,7 +301,7 @@ describe("changing a custom field's type", () => {
       it('either converts or refuses a value that is written concurrently', async () => {
         const t = makePlane();
         const field = await aField(t);
-        const ids = await book(t, field.id, ['1', '2', '3']);
+        const ids = await contractsWith(t, field.id, ['1', '2', '3']);
         const writes = Array.from(
           { length: 24 },
           (_, i) => () =>
@@ -335,7 +335,7 @@ describe("changing a custom field's type", () => {
         it('converts two thousand contracts in one transaction, and lets other requests be served meanwhile', async () => {
           const t = makePlane();
           const field = await aField(t);
-          await book(t, field.id, ['0']);
+          await contractsWith(t, field.id, ['0']);
           await multiply(t, 2_000);
           let [isRunning, turns] = [true, 0];
           const running = toType(t, field.id, 'number').finally(() => (isRunning = false));

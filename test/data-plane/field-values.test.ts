@@ -105,9 +105,9 @@ describe('custom values of contracts', () => {
           ...aContract({ dynamicFields: { [user.id]: leaver.id } }),
           members: [leaver],
         });
-        const gone = [{ ...leaver, active: false }];
+        const formerMembers = [{ ...leaver, active: false }];
         const change = (dynamicFields: Record<string, unknown>) =>
-          t.plane.updateContract({ contractId: made.id, changes: { dynamicFields }, members: gone });
+          t.plane.updateContract({ contractId: made.id, changes: { dynamicFields }, members: formerMembers });
         expect((await change({ [user.id]: leaver.id })).version).to.equal(1);
         const other = await t.plane.createContract(aContract());
         expect(
@@ -115,7 +115,7 @@ describe('custom values of contracts', () => {
             t.plane.updateContract({
               contractId: other.id,
               changes: { dynamicFields: { [user.id]: leaver.id } },
-              members: gone,
+              members: formerMembers,
             }),
           ),
         ).to.deep.equal({

@@ -6,7 +6,7 @@ import { aSheet, cellsOf, HARBOUR, MING, ofRows } from '../support/import-sample
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
-const WORD = 'known to few';
+const HIDDEN_WORD = 'known to few';
 const ACCOUNT = '6222020200112233445';
 
 /** An administrator with a role that may not see the field. */
@@ -22,39 +22,42 @@ describe('values that few members may see', () => {
       const hidden = await hiddenField(t);
       const open = await aField(t);
       const { id } = await t.plane.createContract(
-        aContract({ dynamicFields: { [hidden.id]: WORD, [open.id]: 'for all' } }),
+        aContract({ dynamicFields: { [hidden.id]: HIDDEN_WORD, [open.id]: 'for all' } }),
       );
-      await t.plane.updateContract({ contractId: id, changes: { dynamicFields: { [hidden.id]: `still ${WORD}` } } });
+      await t.plane.updateContract({
+        contractId: id,
+        changes: { dynamicFields: { [hidden.id]: `still ${HIDDEN_WORD}` } },
+      });
       const changesOf = async ({ plane }: Pick<TestPlane, 'plane'>) =>
         (await plane.listAudit({ recordId: id })).items.map(
           ({ changes }) => changes.find(({ field }) => field === 'dynamicFields')?.after ?? null,
         );
       expect(await changesOf(outsider(t))).to.deep.equal([null, { [open.id]: 'for all' }]);
       expect(await changesOf(t)).to.deep.equal([
-        { [hidden.id]: `still ${WORD}` },
-        { [hidden.id]: WORD, [open.id]: 'for all' },
+        { [hidden.id]: `still ${HIDDEN_WORD}` },
+        { [hidden.id]: HIDDEN_WORD, [open.id]: 'for all' },
       ]);
     });
 
     it('are converted to options, which everyone reads, only by members who see them', async () => {
       const t = makePlane();
       const hidden = await hiddenField(t);
-      const { id } = await t.plane.createContract(aContract({ dynamicFields: { [hidden.id]: WORD } }));
+      const { id } = await t.plane.createContract(aContract({ dynamicFields: { [hidden.id]: HIDDEN_WORD } }));
       for (const dryRun of [true, false])
         expect(
           await failureOf(fieldCommand(outsider(t), 'UpdateFieldType', { fieldId: hidden.id, type: 'select', dryRun })),
         ).to.deep.equal({ code: 'FIELD_NOT_EDITABLE', details: { fields: [hidden.id] } });
-      expect((await t.plane.getContract({ contractId: id })).dynamicFields).to.deep.equal({ [hidden.id]: WORD });
+      expect((await t.plane.getContract({ contractId: id })).dynamicFields).to.deep.equal({ [hidden.id]: HIDDEN_WORD });
       expect(
         (await fieldCommand(t, 'UpdateFieldType', { fieldId: hidden.id, type: 'select' })).field.options.map(
           ({ label }) => label,
         ),
-      ).to.deep.equal([WORD]);
+      ).to.deep.equal([HIDDEN_WORD]);
       await fieldCommand(t, 'UpdateFieldType', { fieldId: hidden.id, type: 'text' });
       const named = await fieldCommand(outsider(t), 'UpdateFieldType', {
         fieldId: hidden.id,
         type: 'select',
-        options: [{ label: WORD }],
+        options: [{ label: HIDDEN_WORD }],
       });
       expect([named.field.type, named.result], 'a caller who knows all values may send them').to.deep.equal([
         'select',
@@ -66,18 +69,20 @@ describe('values that few members may see', () => {
       const t = makePlane();
       const hidden = await hiddenField(t, { type: 'number' });
       const imports = [
-        aSheet([{ ...cellsOf({ quantity: 'two' }), 'cf:few': WORD }]),
-        ofRows([{ ...aContract({ subjectId: HARBOUR.id, ownerId: MING.id }), dynamicFields: { [hidden.id]: WORD } }]),
+        aSheet([{ ...cellsOf({ quantity: 'two' }), 'cf:few': HIDDEN_WORD }]),
+        ofRows([
+          { ...aContract({ subjectId: HARBOUR.id, ownerId: MING.id }), dynamicFields: { [hidden.id]: HIDDEN_WORD } },
+        ]),
       ];
       for (const [i, input] of imports.entries()) {
         const { batchId } = await t.plane.importContracts(input);
-        const told = async ({ plane }: Pick<TestPlane, 'plane'>) =>
+        const occurrences = async ({ plane }: Pick<TestPlane, 'plane'>) =>
           JSON.stringify([
             await plane.getImport({ batchId: batchId ?? '' }),
             await plane.getImportErrors({ batchId: batchId ?? '' }),
-          ]).split(WORD).length - 1;
-        expect(await told(outsider(t)), `import ${i}`).to.equal(0);
-        expect(await told(t), `import ${i}`).to.equal(2);
+          ]).split(HIDDEN_WORD).length - 1;
+        expect(await occurrences(outsider(t)), `import ${i}`).to.equal(0);
+        expect(await occurrences(t), `import ${i}`).to.equal(2);
       }
     });
 

@@ -30,14 +30,14 @@ describe('a write with an idempotency key', () => {
       it('repeats a refusal, too, even if it would now be accepted', async () => {
         const test = makePlane();
         const input = aContract();
-        const standing = await test.plane.createContract(input);
+        const existing = await test.plane.createContract(input);
         const refuse = () =>
           test
             .as(keyed('k'))
             .createContract(input)
             .catch((error: unknown) => (isFailure(error) ? [error.code, error.replayed] : error));
         expect(await refuse()).to.deep.equal(['DUPLICATE_CONTRACT_NO', false]);
-        await test.plane.deleteContract({ contractId: standing.id });
+        await test.plane.deleteContract({ contractId: existing.id });
         expect(await refuse()).to.deep.equal(['DUPLICATE_CONTRACT_NO', true]);
         expect(await rows(test, 'contracts')).to.equal(1);
       });

@@ -31,13 +31,13 @@ describe('a handover of contracts', () => {
   forEachPlane((_name, makePlane) => {
     it('moves the owner and the superior, including archived contracts, and changes nothing else', async () => {
       const t = makePlane();
-      const [leaver, heir, boss] = [newId(), newId(), newId()];
+      const [leaver, successor, superior] = [newId(), newId(), newId()];
       const [owned, archived, supervised, deleted, foreign] = [
-        await enter(t, { ownerId: leaver, ownerSuperiorId: boss }),
+        await enter(t, { ownerId: leaver, ownerSuperiorId: superior }),
         await enter(t, { ownerId: leaver, status: 'completed' }),
-        await enter(t, { ownerId: boss, ownerSuperiorId: leaver }),
+        await enter(t, { ownerId: superior, ownerSuperiorId: leaver }),
         await enter(t, { ownerId: leaver }),
-        await enter(t, { ownerId: boss }),
+        await enter(t, { ownerId: superior }),
       ];
       await t.database.write(t.call, (tx) =>
         tx.run(
@@ -48,7 +48,7 @@ describe('a handover of contracts', () => {
       await t.plane.deleteContract({ contractId: deleted.id });
       t.clock.advance(60_000);
 
-      const moved = await t.plane.handOver(handover(leaver, heir));
+      const moved = await t.plane.handOver(handover(leaver, successor));
       expect(moved).to.deep.equal({
         transferred: {
           contracts: 2,
@@ -65,10 +65,10 @@ describe('a handover of contracts', () => {
         [owned, archived, supervised, foreign].map(({ id }) => t.plane.getContract({ contractId: id })),
       );
       expect(now.map(({ ownerId, ownerSuperiorId, version }) => [ownerId, ownerSuperiorId, version])).to.deep.equal([
-        [heir, boss, 2],
-        [heir, null, 2],
-        [boss, heir, 2],
-        [boss, null, 1],
+        [successor, superior, 2],
+        [successor, null, 2],
+        [superior, successor, 2],
+        [superior, null, 1],
       ]);
       // The creator stays; the member who ran the handover is recorded.
       expect(now[0]).to.deep.include({
@@ -80,7 +80,7 @@ describe('a handover of contracts', () => {
       expect(await auditOf(t, owned.id)).to.deep.equal([
         {
           actor: t.call.actor.id,
-          changes: [{ record: 'contract', id: owned.id, fields: { ownerId: [leaver, heir] } }],
+          changes: [{ record: 'contract', id: owned.id, fields: { ownerId: [leaver, successor] } }],
         },
       ]);
       expect(await auditOf(t, foreign.id)).to.deep.equal([]);
@@ -88,10 +88,10 @@ describe('a handover of contracts', () => {
 
     it('moves nothing when repeated: no row, no audit', async () => {
       const t = makePlane();
-      const [leaver, heir] = [newId(), newId()];
+      const [leaver, successor] = [newId(), newId()];
       const contract = await enter(t, { ownerId: leaver });
-      await t.plane.handOver(handover(leaver, heir));
-      expect((await t.plane.handOver(handover(leaver, heir))).transferred).to.include({
+      await t.plane.handOver(handover(leaver, successor));
+      expect((await t.plane.handOver(handover(leaver, successor))).transferred).to.include({
         contracts: 0,
         contractsAsSupervisor: 0,
       });
@@ -101,11 +101,11 @@ describe('a handover of contracts', () => {
 
     it('returns the first counts again under its key', async () => {
       const t = makePlane();
-      const [leaver, heir] = [newId(), newId()];
+      const [leaver, successor] = [newId(), newId()];
       await enter(t, { ownerId: leaver });
       const call = { ...t.call, idempotency: { key: 'offboard', requestHash: 'h' } };
-      const first = await t.data.invoke('handOver', { call }, handover(leaver, heir));
-      expect(await t.data.invoke('handOver', { call }, handover(leaver, heir))).to.deep.equal({
+      const first = await t.data.invoke('handOver', { call }, handover(leaver, successor));
+      expect(await t.data.invoke('handOver', { call }, handover(leaver, successor))).to.deep.equal({
         ...first,
         replayed: true,
       });
@@ -114,18 +114,18 @@ describe('a handover of contracts', () => {
 
     it('moves nothing if the successor may not see all of it, and reports what is missing', async () => {
       const t = makePlane();
-      const [leaver, heir, north, south, west] = [newId(), newId(), newId(), newId(), newId()];
+      const [leaver, successor, north, south, west] = [newId(), newId(), newId(), newId(), newId()];
       const inNorth = await enter(t, { ownerId: leaver, subjectId: north });
       await enter(t, { ownerId: leaver, subjectId: south });
       await enter(t, { ownerId: newId(), ownerSuperiorId: leaver, subjectId: west });
-      const refused = await failureOf(t.plane.handOver({ ...handover(leaver, heir), successorScope: [north] }));
+      const refused = await failureOf(t.plane.handOver({ ...handover(leaver, successor), successorScope: [north] }));
       expect(refused).to.deep.equal({
         code: 'SUCCESSOR_SCOPE_INSUFFICIENT',
         details: { subjectIds: [south, west].toSorted() },
       });
       expect((await t.plane.getContract({ contractId: inNorth.id })).ownerId).to.equal(leaver);
       // Only contracts that would move count.
-      const owned = { ...handover(leaver, heir), transferContractSupervisors: false };
+      const owned = { ...handover(leaver, successor), transferContractSupervisors: false };
       expect((await t.plane.handOver({ ...owned, successorScope: [north, south] })).transferred).to.include({
         contracts: 2,
         contractsAsSupervisor: 0,
@@ -134,7 +134,7 @@ describe('a handover of contracts', () => {
 
     it('covers the whole tenant, whatever the administrator may see, and no other tenant', async () => {
       const t = makePlane();
-      const [leaver, heir, north] = [newId(), newId(), newId()];
+      const [leaver, successor, north] = [newId(), newId(), newId()];
       const contract = await enter(t, { ownerId: leaver, subjectId: north });
       const otherTenant = makePlane();
       const theirs = await enter(otherTenant, { ownerId: leaver });
@@ -145,24 +145,34 @@ describe('a handover of contracts', () => {
         (await t.plane.getHandoverExtent({ memberId: leaver })).samples.contracts.map(({ id }) => id),
       ).to.deep.equal([contract.id]);
       expect((await scoped.closeSubject({ subjectId: north, closingId: newId() })).contracts).to.equal(1);
-      expect((await scoped.handOver(handover(leaver, heir))).transferred.contracts).to.equal(1);
+      expect((await scoped.handOver(handover(leaver, successor))).transferred.contracts).to.equal(1);
       expect((await otherTenant.plane.getContract({ contractId: theirs.id })).ownerId).to.equal(leaver);
     });
 
     it("uses the successor's superior, or none, if they would become their own", async () => {
       const t = makePlane();
-      const [leaver, heir, chief, other] = [newId(), newId(), newId(), newId()];
-      for (const ownerSuperiorId of [chief, chief, other, heir]) await enter(t, { ownerId: heir, ownerSuperiorId });
-      expect((await t.plane.listSuperiors({ memberId: heir })).superiorIds).to.deep.equal([chief, other]);
-      const under = await enter(t, { ownerId: leaver, ownerSuperiorId: heir });
-      expect(await t.plane.handOver({ ...handover(leaver, heir), successorSuperiorId: chief })).to.include({
+      const [leaver, successor, chief, other] = [newId(), newId(), newId(), newId()];
+      for (const ownerSuperiorId of [chief, chief, other, successor])
+        await enter(t, { ownerId: successor, ownerSuperiorId });
+      expect((await t.plane.listSuperiors({ memberId: successor })).superiorIds).to.deep.equal([chief, other]);
+      const under = await enter(t, { ownerId: leaver, ownerSuperiorId: successor });
+      expect(await t.plane.handOver({ ...handover(leaver, successor), successorSuperiorId: chief })).to.include({
         superiorsReplaced: 1,
         superiorsCleared: 0,
       });
-      expect(await t.plane.getContract({ contractId: under.id })).to.include({ ownerId: heir, ownerSuperiorId: chief });
-      const again = await enter(t, { ownerId: leaver, ownerSuperiorId: heir });
-      expect(await t.plane.handOver(handover(leaver, heir))).to.include({ superiorsReplaced: 0, superiorsCleared: 1 });
-      expect(await t.plane.getContract({ contractId: again.id })).to.include({ ownerId: heir, ownerSuperiorId: null });
+      expect(await t.plane.getContract({ contractId: under.id })).to.include({
+        ownerId: successor,
+        ownerSuperiorId: chief,
+      });
+      const again = await enter(t, { ownerId: leaver, ownerSuperiorId: successor });
+      expect(await t.plane.handOver(handover(leaver, successor))).to.include({
+        superiorsReplaced: 0,
+        superiorsCleared: 1,
+      });
+      expect(await t.plane.getContract({ contractId: again.id })).to.include({
+        ownerId: successor,
+        ownerSuperiorId: null,
+      });
     });
 
     it('includes the latest twenty of many contracts as samples', async () => {
@@ -193,11 +203,11 @@ describe('a handover of contracts', () => {
     (_name, makePlane) => {
       it('moves each contract once in two concurrent requests', async () => {
         const t = makePlane();
-        const [leaver, ...heirs] = [newId(), newId(), newId()];
+        const [leaver, ...successors] = [newId(), newId(), newId()];
         const contracts = await Promise.all(
           Array.from({ length: 12 }, () => enter(t, { ownerId: leaver, ownerSuperiorId: leaver })),
         );
-        const moved = await Promise.all(heirs.map((heir) => t.plane.handOver(handover(leaver, heir))));
+        const moved = await Promise.all(successors.map((successor) => t.plane.handOver(handover(leaver, successor))));
         expect(moved.map(({ transferred }) => transferred.contracts).toSorted((a, b) => a - b)).to.deep.equal([0, 12]);
         const now = await Promise.all(contracts.map(({ id }) => t.plane.getContract({ contractId: id })));
         expect(new Set(now.map(({ ownerId }) => ownerId)).size).to.equal(1);

@@ -14,8 +14,8 @@ const TODAY = '2026-03-15';
 describe('the list of payment lines', () => {
   forEachPlane((_name, makePlane) => {
     it("contains exactly the lines of a tab's window, in order", async () => {
-      const book = makePlane();
-      await enter(book, [
+      const test = makePlane();
+      await enter(test, [
         { period: 'later', dueDate: '2027-01-01', amount: 10, invoiceAmount: 10 },
         {
           period: 'today',
@@ -53,11 +53,11 @@ describe('the list of payment lines', () => {
         },
         { period: 'free', dueDate: '2026-01-02', amount: 0 },
       ]);
-      expect(await periods(book, 'due')).to.deep.equal(['today', 'later']);
-      expect(await periods(book, 'overdue')).to.deep.equal(['long ago', 'yesterday']);
-      expect(await periods(book, 'reconcile')).to.deep.equal(['paid', 'today', 'overpaid']);
-      expect(await periods(book, 'invoice')).to.deep.equal(['long ago', 'today']);
-      expect(await periods(book, 'all')).to.deep.equal([
+      expect(await periods(test, 'due')).to.deep.equal(['today', 'later']);
+      expect(await periods(test, 'overdue')).to.deep.equal(['long ago', 'yesterday']);
+      expect(await periods(test, 'reconcile')).to.deep.equal(['paid', 'today', 'overpaid']);
+      expect(await periods(test, 'invoice')).to.deep.equal(['long ago', 'today']);
+      expect(await periods(test, 'all')).to.deep.equal([
         'long ago',
         'overpaid',
         'free',
@@ -67,28 +67,28 @@ describe('the list of payment lines', () => {
         'later',
       ]);
       expect(
-        (await book.plane.listPayments({})).items.map(({ period }) => period),
+        (await test.plane.listPayments({})).items.map(({ period }) => period),
         '`due` is the default',
       ).to.deep.equal(['today', 'later']);
     });
 
     it('names the contract of each row', async () => {
-      const book = makePlane();
-      const contract = await book.plane.createContract(aContract({ payments: [aLine()] }));
+      const test = makePlane();
+      const contract = await test.plane.createContract(aContract({ payments: [aLine()] }));
       const { contractNo, projectName, partyA, partyB, subjectId, ownerId, payments } = contract;
-      expect((await book.plane.listPayments({})).items).to.deep.equal([
+      expect((await test.plane.listPayments({})).items).to.deep.equal([
         { ...payments[0], contractNo, projectName, partyA, partyB, subjectId, ownerId },
       ]);
     });
 
     it('has pages without gaps or duplicates, and an empty one past the end', async () => {
-      const book = makePlane();
+      const test = makePlane();
       await enter(
-        book,
+        test,
         Array.from({ length: 7 }, (_, n) => ({ period: `P${n}`, dueDate: TODAY })),
       );
       const pages = await Promise.all(
-        [1, 2, 3, 4].map((page) => book.plane.listPayments({ tab: 'due', page, pageSize: 3 })),
+        [1, 2, 3, 4].map((page) => test.plane.listPayments({ tab: 'due', page, pageSize: 3 })),
       );
       expect(pages.map(({ items }) => items.length)).to.deep.equal([3, 3, 1, 0]);
       for (const { total, pageCount, pageSize } of pages)
@@ -105,85 +105,85 @@ describe('the list of payment lines', () => {
     });
 
     it('has an exact total after each write, which follows the day', async () => {
-      const book = makePlane();
-      const [line] = await enter(book, [
+      const test = makePlane();
+      const [line] = await enter(test, [
         { dueDate: TODAY, amount: 10 },
         { dueDate: TODAY, amount: 10 },
       ]);
-      const total = async (call = {}) => (await book.as(call).listPayments({ tab: 'due' })).total;
+      const total = async (call = {}) => (await test.as(call).listPayments({ tab: 'due' })).total;
       expect(await total()).to.equal(2);
-      await book.plane.recordReceipt({ paymentId: line?.id ?? '', receivedAmount: 10 });
+      await test.plane.recordReceipt({ paymentId: line?.id ?? '', receivedAmount: 10 });
       expect(await total()).to.equal(1);
       expect(await total({ today: '2026-03-16' })).to.equal(0);
-      await book.plane.addPaymentLine({ contractId: line?.contractId ?? '', ...aLine() });
+      await test.plane.addPaymentLine({ contractId: line?.contractId ?? '', ...aLine() });
       expect(await total()).to.equal(2);
     });
 
     it('is filtered by contract and by subject company', async () => {
-      const book = makePlane();
-      const [first] = await enter(book, [{ period: 'mine' }]);
-      await enter(book, [{ period: 'other' }]);
+      const test = makePlane();
+      const [first] = await enter(test, [{ period: 'mine' }]);
+      await enter(test, [{ period: 'other' }]);
       const { contractId = '' } = first ?? {};
-      const { subjectId } = await book.plane.getContract({ contractId });
+      const { subjectId } = await test.plane.getContract({ contractId });
       for (const filter of [{ contractId }, { subjectId }, { contractId, subjectId }]) {
-        const { items, total } = await book.plane.listPayments({ tab: 'all', ...filter });
+        const { items, total } = await test.plane.listPayments({ tab: 'all', ...filter });
         expect({ total, periods: items.map(({ period }) => period) }).to.deep.equal({ total: 1, periods: ['mine'] });
       }
-      expect(await book.plane.listPayments({ tab: 'all', contractId, subjectId: newId() })).to.include({ total: 0 });
-      expect(await book.as({ subjectScope: [subjectId] }).listPayments({ tab: 'all' })).to.include({ total: 1 });
+      expect(await test.plane.listPayments({ tab: 'all', contractId, subjectId: newId() })).to.include({ total: 0 });
+      expect(await test.as({ subjectScope: [subjectId] }).listPayments({ tab: 'all' })).to.include({ total: 1 });
     });
 
     it('treats a filter by an invisible record like one by a missing record', async () => {
-      const book = makePlane();
-      const [line] = await enter(book, [{}]);
+      const test = makePlane();
+      const [line] = await enter(test, [{}]);
       const { contractId = '' } = line ?? {};
-      const { subjectId } = await book.plane.getContract({ contractId });
-      const narrow = book.as({ subjectScope: [newId()] });
+      const { subjectId } = await test.plane.getContract({ contractId });
+      const narrow = test.as({ subjectScope: [newId()] });
       for (const query of [{ contractId }, { subjectId }])
         expect(await failureOf(narrow.listPayments(query))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
       for (const query of [{ contractId: newId() }, { contractId: 'no-id' }, { subjectId: 'no-id' }]) {
-        expect(await failureOf(book.plane.listPayments(query))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
+        expect(await failureOf(test.plane.listPayments(query))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
       }
     });
 
     it('includes removed lines on request, and only within the scope', async () => {
-      const book = makePlane();
-      const [line] = await enter(book, [
+      const test = makePlane();
+      const [line] = await enter(test, [
         { period: 'gone', dueDate: TODAY },
         { period: 'here', dueDate: TODAY },
       ]);
-      await book.plane.deletePaymentLine({ paymentId: line?.id ?? '' });
-      expect(await periods(book, 'due')).to.deep.equal(['here']);
-      const { items } = await book.plane.listPayments({ tab: 'due', includeDeleted: true });
+      await test.plane.deletePaymentLine({ paymentId: line?.id ?? '' });
+      expect(await periods(test, 'due')).to.deep.equal(['here']);
+      const { items } = await test.plane.listPayments({ tab: 'due', includeDeleted: true });
       expect(items.map(({ period, deletedAt }) => ({ period, deletedAt }))).to.deep.equal([
         { period: 'gone', deletedAt: '2026-03-15T08:00:00.000Z' },
         { period: 'here', deletedAt: null },
       ]);
-      expect(await book.as({ subjectScope: [newId()] }).listPayments({ tab: 'all', includeDeleted: true })).to.include({
+      expect(await test.as({ subjectScope: [newId()] }).listPayments({ tab: 'all', includeDeleted: true })).to.include({
         total: 0,
       });
-      expect(await book.as({ tenantId: newId() }).listPayments({ tab: 'all', includeDeleted: true })).to.include({
+      expect(await test.as({ tenantId: newId() }).listPayments({ tab: 'all', includeDeleted: true })).to.include({
         total: 0,
       });
     });
 
     it('includes lines of a deleted contract on request, with their receipts', async () => {
-      const book = makePlane();
-      const [line] = await enter(book, [{ period: 'gone', amount: 10, receivedAmount: 3 }]);
+      const test = makePlane();
+      const [line] = await enter(test, [{ period: 'gone', amount: 10, receivedAmount: 3 }]);
       const { contractId = '', id: paymentId = '' } = line ?? {};
-      await book.plane.deleteContract({ contractId });
-      expect(await periods(book, 'all')).to.deep.equal([]);
-      expect(await failureOf(book.plane.listPayments({ contractId }))).to.include({ code: 'NOT_FOUND' });
+      await test.plane.deleteContract({ contractId });
+      expect(await periods(test, 'all')).to.deep.equal([]);
+      expect(await failureOf(test.plane.listPayments({ contractId }))).to.include({ code: 'NOT_FOUND' });
       expect(
-        (await book.plane.listPayments({ tab: 'all', contractId, includeDeleted: true })).items.map(
+        (await test.plane.listPayments({ tab: 'all', contractId, includeDeleted: true })).items.map(
           ({ period }) => period,
         ),
       ).to.deep.equal(['gone']);
-      expect(await book.plane.listReceipts({ paymentId })).to.include({ total: 1 });
-      expect(await failureOf(book.plane.recordReceipt({ paymentId, receivedAmount: 4 }))).to.include({
+      expect(await test.plane.listReceipts({ paymentId })).to.include({ total: 1 });
+      expect(await failureOf(test.plane.recordReceipt({ paymentId, receivedAmount: 4 }))).to.include({
         code: 'NOT_FOUND',
       });
-      expect((await book.plane.getPaymentStats({})).counts.all).to.equal(0);
+      expect((await test.plane.getPaymentStats({})).counts.all).to.equal(0);
     });
 
     it('reports invalid parameters by name', async () => {
@@ -199,14 +199,14 @@ describe('the list of payment lines', () => {
           fc.constantFrom(...PAYMENT_TABS),
           fc.integer({ min: 1, max: 4 }),
           async (lines, tab, pageSize) => {
-            const book = makePlane();
-            const made = (await enter(book, lines)).filter((line) => belongs(line, tab));
+            const test = makePlane();
+            const made = (await enter(test, lines)).filter((line) => belongs(line, tab));
             const expected = made
               .toSorted((a, b) => (tab === 'reconcile' ? -compare(a, b, 'receivedDate') : compare(a, b, 'dueDate')))
               .map(({ id }) => id);
             const listed: string[] = [];
             for (let page = 1; page <= Math.ceil(expected.length / pageSize) + 1; page++) {
-              const { items, total } = await book.plane.listPayments({ tab, page, pageSize });
+              const { items, total } = await test.plane.listPayments({ tab, page, pageSize });
               expect(total).to.equal(expected.length);
               listed.push(...items.map(({ id }) => id));
             }

@@ -17,18 +17,18 @@ const INDEX_OF: Readonly<Record<PaymentTab, string>> = {
 describe('the queries for payment lines', () => {
   forEachPlane(
     (name, makePlane) => {
-      let book: TestPlane;
+      let test: TestPlane;
       let contractId = '';
       before('a book large enough that a planner prefers indexes', async function () {
         this.timeout(60_000);
-        book = makePlane();
+        test = makePlane();
         for (let n = 0; n < 15; n++)
           contractId = (
-            await book.plane.createContract(
+            await test.plane.createContract(
               aContract({ payments: Array.from({ length: 200 }, (_, i) => someLine(n * 200 + i)) }),
             )
           ).id;
-        await analyse(book.database);
+        await analyse(test.database);
       });
 
       for (const tab of PAYMENT_TABS) {
@@ -59,9 +59,9 @@ describe('the queries for payment lines', () => {
         });
 
       it('a line paid by the same transfer is found by its serial number', async () => {
-        const plan = await book.database.read(book.call, (tx) =>
+        const plan = await test.database.read(test.call, (tx) =>
           explain(tx, 'SELECT id FROM payment_lines WHERE tenant_id = ? AND bank_serial_no = ?', [
-            book.call.tenantId,
+            test.call.tenantId,
             'S-1',
           ]),
         );
@@ -69,9 +69,9 @@ describe('the queries for payment lines', () => {
       });
 
       it('receipts are found by the id of their line', async () => {
-        const plan = await book.database.read(book.call, (tx) =>
+        const plan = await test.database.read(test.call, (tx) =>
           explain(tx, 'SELECT id FROM receipts WHERE tenant_id = ? AND line_id = ? ORDER BY id DESC LIMIT ?', [
-            book.call.tenantId,
+            test.call.tenantId,
             contractId,
             20,
           ]),
@@ -85,10 +85,10 @@ describe('the queries for payment lines', () => {
         subjectId = null,
         total = 100,
       }: Pick<PaymentFilter, 'tab'> & Partial<PaymentFilter> & { total?: number }): Promise<string> =>
-        book.database.read(book.call, (tx) => {
+        test.database.read(test.call, (tx) => {
           const { sql, values } = pageStatement({
             dialect: tx.dialect,
-            call: book.call,
+            call: test.call,
             filter: { tab, contractId: only, subjectId, includeDeleted: false },
             limit: 20,
             offset: 0,

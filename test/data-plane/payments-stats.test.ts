@@ -100,7 +100,7 @@ describe('payment statistics', () => {
             const { plane } = makePlane({ timeZone, today, reminderLeadDays });
             for (const lines of contracts)
               await plane.createContract(aContract({ payments: lines.map((line) => entered(line, today)) }));
-            const { byCurrency, counts, asOf, ...headline } = await plane.getPaymentStats({});
+            const { byCurrency, counts, asOf, ...topLevel } = await plane.getPaymentStats({});
             const all = contracts.flat();
             const open = all.filter(({ amount, received }) => amount > received);
             const count = (which: (line: RandomLine) => boolean) => all.filter(which).length;
@@ -127,7 +127,7 @@ describe('payment statistics', () => {
                 ),
               })),
             );
-            expect(headline).to.deep.equal(
+            expect(topLevel).to.deep.equal(
               naive(
                 all.filter(({ currencyCode }) => currencyCode === 'CNY'),
                 { currencyCode: 'CNY', reminderLeadDays },

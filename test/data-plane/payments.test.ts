@@ -44,25 +44,25 @@ describe('payment lines', () => {
     });
 
     it('are updated, and a matched one is pending again after its amount changes', async () => {
-      const book = makePlane();
-      const { line, contractId } = await oneLine(book, {
+      const test = makePlane();
+      const { line, contractId } = await oneLine(test, {
         amount: 100,
         receivedAmount: 60,
         reconciliationStatus: 'matched',
       });
-      const moved = await book.plane.updatePaymentLine({ paymentId: line.id, period: 'final', dueDate: '2026-05-01' });
+      const moved = await test.plane.updatePaymentLine({ paymentId: line.id, period: 'final', dueDate: '2026-05-01' });
       expect(moved).to.include({
         period: 'final',
         dueDate: '2026-05-01',
         amount: 100,
         reconciliationStatus: 'matched',
       });
-      expect(await book.plane.updatePaymentLine({ paymentId: line.id, amount: 120 })).to.include({
+      expect(await test.plane.updatePaymentLine({ paymentId: line.id, amount: 120 })).to.include({
         amount: 120,
         outstandingAmount: 60,
         reconciliationStatus: 'pending',
       });
-      expect(await book.plane.getContract({ contractId })).to.include({
+      expect(await test.plane.getContract({ contractId })).to.include({
         outstandingAmount: 60,
         receivableAmount: 120,
         nextDueDate: '2026-05-01',
@@ -71,37 +71,37 @@ describe('payment lines', () => {
     });
 
     it('become an exception if a new amount leaves them overpaid, unless the caller sets a status', async () => {
-      const book = makePlane();
+      const test = makePlane();
       const [first, second] = [
-        await oneLine(book, { amount: 100, receivedAmount: 100 }),
-        await oneLine(book, { amount: 100, receivedAmount: 100 }),
+        await oneLine(test, { amount: 100, receivedAmount: 100 }),
+        await oneLine(test, { amount: 100, receivedAmount: 100 }),
       ];
-      expect(await book.plane.updatePaymentLine({ paymentId: first.line.id, amount: 60 })).to.include({
+      expect(await test.plane.updatePaymentLine({ paymentId: first.line.id, amount: 60 })).to.include({
         overpaidAmount: 40,
         reconciliationStatus: 'exception',
       });
       expect(
-        await book.plane.updatePaymentLine({ paymentId: second.line.id, amount: 60, reconciliationStatus: 'matched' }),
+        await test.plane.updatePaymentLine({ paymentId: second.line.id, amount: 60, reconciliationStatus: 'matched' }),
       ).to.include({ overpaidAmount: 40, reconciliationStatus: 'matched' });
     });
 
     it('keep their version, without receipt or audit row, after a change that changes nothing', async () => {
-      const book = makePlane();
-      const { line, contractId } = await oneLine(book, { amount: 100, receivedAmount: 60, method: 'wire' });
-      const before = { contract: await book.plane.getContract({ contractId }), audits: await auditRows(book) };
-      book.clock.advance(60_000);
-      await book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 60, receivedDate: null, method: 'wire' });
-      await book.plane.recordReceipt({ paymentId: line.id });
-      await book.plane.updatePaymentLine({ paymentId: line.id, amount: 100, period: line.period });
-      await book.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceNo: null });
-      expect(await book.plane.getContract({ contractId })).to.deep.equal(before.contract);
-      expect(await auditRows(book)).to.equal(before.audits);
-      expect((await book.plane.listReceipts({ paymentId: line.id })).total).to.equal(1);
+      const test = makePlane();
+      const { line, contractId } = await oneLine(test, { amount: 100, receivedAmount: 60, method: 'wire' });
+      const before = { contract: await test.plane.getContract({ contractId }), audits: await auditRows(test) };
+      test.clock.advance(60_000);
+      await test.plane.recordReceipt({ paymentId: line.id, receivedAmount: 60, receivedDate: null, method: 'wire' });
+      await test.plane.recordReceipt({ paymentId: line.id });
+      await test.plane.updatePaymentLine({ paymentId: line.id, amount: 100, period: line.period });
+      await test.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceNo: null });
+      expect(await test.plane.getContract({ contractId })).to.deep.equal(before.contract);
+      expect(await auditRows(test)).to.equal(before.audits);
+      expect((await test.plane.listReceipts({ paymentId: line.id })).total).to.equal(1);
     });
 
     it("have the contract's currency or another one, which is fixed once there is money", async () => {
-      const { plane, ...book } = makePlane();
-      const { line, contractId } = await oneLine({ plane, ...book }, { amount: 100 });
+      const { plane, ...test } = makePlane();
+      const { line, contractId } = await oneLine({ plane, ...test }, { amount: 100 });
       const yen = await plane.updatePaymentLine({ paymentId: line.id, currencyCode: 'JPY' });
       expect(yen).to.include({ amount: 100, currencyCode: 'JPY' });
       expect(yen.warnings.map(({ code }) => code)).to.deep.equal(['MIXED_CURRENCY']);
@@ -134,32 +134,32 @@ describe('payment lines', () => {
     });
 
     it("are an exception if money was received in another currency than the contract's", async () => {
-      const book = makePlane();
-      const { line } = await oneLine(book, { amount: 100, currencyCode: 'USD' });
-      expect(await book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 100 })).to.include({
+      const test = makePlane();
+      const { line } = await oneLine(test, { amount: 100, currencyCode: 'USD' });
+      expect(await test.plane.recordReceipt({ paymentId: line.id, receivedAmount: 100 })).to.include({
         reconciliationStatus: 'exception',
         currencyCode: 'USD',
       });
       expect(
-        await book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 99, reconciliationStatus: 'matched' }),
+        await test.plane.recordReceipt({ paymentId: line.id, receivedAmount: 99, reconciliationStatus: 'matched' }),
       ).to.include({ reconciliationStatus: 'matched' });
     });
 
     it('are deleted if they have no receipts: they leave the totals, and stay in the history', async () => {
-      const book = makePlane();
-      const { line, contractId } = await oneLine(book, { amount: 100 });
-      expect(await book.plane.deletePaymentLine({ paymentId: line.id })).to.deep.equal({ ok: true });
-      expect(await book.plane.getContract({ contractId })).to.deep.include({
+      const test = makePlane();
+      const { line, contractId } = await oneLine(test, { amount: 100 });
+      expect(await test.plane.deletePaymentLine({ paymentId: line.id })).to.deep.equal({ ok: true });
+      expect(await test.plane.getContract({ contractId })).to.deep.include({
         payments: [],
         receivableAmount: 0,
         nextDueDate: null,
         version: 2,
       });
-      expect(await failureOf(book.plane.deletePaymentLine({ paymentId: line.id }))).to.include({ code: 'NOT_FOUND' });
-      expect(await failureOf(book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 1 }))).to.include({
+      expect(await failureOf(test.plane.deletePaymentLine({ paymentId: line.id }))).to.include({ code: 'NOT_FOUND' });
+      expect(await failureOf(test.plane.recordReceipt({ paymentId: line.id, receivedAmount: 1 }))).to.include({
         code: 'NOT_FOUND',
       });
-      expect(await failureOf(book.plane.updatePaymentLine({ paymentId: line.id, amount: 1 }))).to.include({
+      expect(await failureOf(test.plane.updatePaymentLine({ paymentId: line.id, amount: 1 }))).to.include({
         code: 'NOT_FOUND',
       });
     });
@@ -170,9 +170,9 @@ describe('payment lines', () => {
       ['an invoiced amount', { invoiceAmount: 1 }],
     ] as const) {
       it(`are not deleted with ${what}`, async () => {
-        const book = makePlane();
-        const { line } = await oneLine(book, { amount: 100, ...money });
-        expect(await failureOf(book.plane.deletePaymentLine({ paymentId: line.id }))).to.deep.equal({
+        const test = makePlane();
+        const { line } = await oneLine(test, { amount: 100, ...money });
+        expect(await failureOf(test.plane.deletePaymentLine({ paymentId: line.id }))).to.deep.equal({
           code: 'LINE_HAS_MONEY',
           details: { paymentIds: [line.id] },
         });
@@ -204,9 +204,9 @@ describe('payment lines', () => {
     });
 
     it('count invoice evidence as invoiced until it is cleared, and warn if it exceeds the line', async () => {
-      const book = makePlane();
-      const { line, contractId } = await oneLine(book, { amount: 100 });
-      const invoiced = await book.plane.recordInvoiceEvidence({
+      const test = makePlane();
+      const { line, contractId } = await oneLine(test, { amount: 100 });
+      const invoiced = await test.plane.recordInvoiceEvidence({
         paymentId: line.id,
         invoiceAmount: 130,
         invoiceNo: 'F-1',
@@ -220,8 +220,8 @@ describe('payment lines', () => {
         uninvoicedAmount: 0,
       });
       expect(invoiced.warnings.map(({ code }) => code)).to.deep.equal(['INVOICE_EXCEEDS_LINE']);
-      expect(await book.plane.getContract({ contractId })).to.include({ invoicedAmount: 130, uninvoicedAmount: 0 });
-      expect(await book.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAmount: null })).to.include({
+      expect(await test.plane.getContract({ contractId })).to.include({ invoicedAmount: 130, uninvoicedAmount: 0 });
+      expect(await test.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAmount: null })).to.include({
         invoiceAmount: null,
         invoicedAmount: 0,
         uninvoicedAmount: 100,
@@ -230,19 +230,19 @@ describe('payment lines', () => {
     });
 
     it('report amounts with more decimals than the currency', async () => {
-      const book = makePlane();
-      const { line, contractId } = await oneLine(book, { amount: 100 });
+      const test = makePlane();
+      const { line, contractId } = await oneLine(test, { amount: 100 });
       expect(
         await badFields(
-          book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 1.005, reconciliationStatus: 'matched' }),
+          test.plane.recordReceipt({ paymentId: line.id, receivedAmount: 1.005, reconciliationStatus: 'matched' }),
         ),
       ).to.deep.equal({ receivedAmount: 'must have at most 2 decimals in CNY' });
       expect(
-        await badFields(book.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAmount: 1.005 })),
+        await badFields(test.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAmount: 1.005 })),
       ).to.have.all.keys('invoiceAmount');
       expect(
         await badFields(
-          book.plane.addPaymentLine({
+          test.plane.addPaymentLine({
             contractId,
             ...aLine({ amount: 0.001, receivedAmount: 0.5, invoiceAmount: 0.002, currencyCode: 'JPY' }),
           }),
@@ -251,22 +251,22 @@ describe('payment lines', () => {
     });
 
     it('report the field by which a total exceeds the cap', async () => {
-      const book = makePlane();
-      const { line, contractId } = await oneLine(book, { amount: 8_999_999_999_999 });
-      const second = await book.plane.addPaymentLine({ contractId, ...aLine({ amount: 1 }) });
-      expect(await badFields(book.plane.addPaymentLine({ contractId, ...aLine({ amount: 0.01 }) }))).to.have.all.keys(
+      const test = makePlane();
+      const { line, contractId } = await oneLine(test, { amount: 8_999_999_999_999 });
+      const second = await test.plane.addPaymentLine({ contractId, ...aLine({ amount: 1 }) });
+      expect(await badFields(test.plane.addPaymentLine({ contractId, ...aLine({ amount: 0.01 }) }))).to.have.all.keys(
         'amount',
       );
-      expect(await badFields(book.plane.updatePaymentLine({ paymentId: second.id, amount: 1.01 }))).to.have.all.keys(
+      expect(await badFields(test.plane.updatePaymentLine({ paymentId: second.id, amount: 1.01 }))).to.have.all.keys(
         'amount',
       );
-      await book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 9_000_000_000_000 });
-      expect(await badFields(book.plane.recordReceipt({ paymentId: second.id, receivedAmount: 0.01 }))).to.deep.equal({
+      await test.plane.recordReceipt({ paymentId: line.id, receivedAmount: 9_000_000_000_000 });
+      expect(await badFields(test.plane.recordReceipt({ paymentId: second.id, receivedAmount: 0.01 }))).to.deep.equal({
         receivedAmount: "must leave the sum of the contract's lines in bounds: it must be <= 9000000000000 in CNY",
       });
-      await book.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAmount: 9_000_000_000_000 });
+      await test.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAmount: 9_000_000_000_000 });
       expect(
-        await badFields(book.plane.recordInvoiceEvidence({ paymentId: second.id, invoiceAmount: 0.01 })),
+        await badFields(test.plane.recordInvoiceEvidence({ paymentId: second.id, invoiceAmount: 0.01 })),
       ).to.have.all.keys('invoiceAmount');
     });
 
@@ -284,32 +284,32 @@ describe('payment lines', () => {
     });
 
     it('are not changed by a request with a missing file', async () => {
-      const book = makePlane();
-      const { line, contractId } = await oneLine(book, { amount: 100 });
+      const test = makePlane();
+      const { line, contractId } = await oneLine(test, { amount: 100 });
       const fileId = newId();
       expect(
-        await failureOf(book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 5, proof: fileId })),
+        await failureOf(test.plane.recordReceipt({ paymentId: line.id, receivedAmount: 5, proof: fileId })),
       ).to.deep.equal({ code: 'FILE_REFERENCE_INVALID', details: { field: 'proof', value: fileId } });
       expect(
-        await failureOf(book.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAttachment: 'no-id' })),
+        await failureOf(test.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAttachment: 'no-id' })),
       ).to.deep.include({ details: { field: 'invoiceAttachment', value: 'no-id' } });
-      expect(await failureOf(book.plane.addPaymentLine({ contractId, ...aLine({ proof: fileId }) }))).to.include({
+      expect(await failureOf(test.plane.addPaymentLine({ contractId, ...aLine({ proof: fileId }) }))).to.include({
         code: 'FILE_REFERENCE_INVALID',
       });
-      expect(await book.plane.getContract({ contractId })).to.include({ receivedAmount: 0, version: 1 });
+      expect(await test.plane.getContract({ contractId })).to.include({ receivedAmount: 0, version: 1 });
     });
 
     it("outside the caller's tenant, subject scope or owner scope are treated as missing", async () => {
-      const book = makePlane();
-      const { line, contractId } = await oneLine(book, { amount: 100, receivedAmount: 1 });
-      const strangers = {
+      const test = makePlane();
+      const { line, contractId } = await oneLine(test, { amount: 100, receivedAmount: 1 });
+      const otherCallers = {
         'another tenant': { tenantId: newId() },
         'another subject': { subjectScope: [newId()] },
         'no subject': { subjectScope: [] },
         'another owner': { ownerScope: newId() },
       };
-      for (const [who, scope] of Object.entries(strangers)) {
-        const plane = book.as(scope);
+      for (const [caller, scope] of Object.entries(otherCallers)) {
+        const plane = test.as(scope);
         const calls = {
           update: () => plane.updatePaymentLine({ paymentId: line.id, amount: 1 }),
           remove: () => plane.deletePaymentLine({ paymentId: line.id }),
@@ -320,34 +320,34 @@ describe('payment lines', () => {
           list: () => plane.listPayments({ contractId }),
         };
         for (const [what, call] of Object.entries(calls))
-          expect(await failureOf(call()), `${what} by ${who}`).to.deep.equal({ code: 'NOT_FOUND', details: {} });
-        expect(await plane.listPayments({ tab: 'all' }), who).to.include({ total: 0 });
-        expect((await plane.getPaymentStats({})).counts.all, who).to.equal(0);
+          expect(await failureOf(call()), `${what} by ${caller}`).to.deep.equal({ code: 'NOT_FOUND', details: {} });
+        expect(await plane.listPayments({ tab: 'all' }), caller).to.include({ total: 0 });
+        expect((await plane.getPaymentStats({})).counts.all, caller).to.equal(0);
       }
       for (const paymentId of [newId(), 'no-id'])
-        expect(await failureOf(book.plane.recordReceipt({ paymentId, receivedAmount: 2 }))).to.deep.equal({
+        expect(await failureOf(test.plane.recordReceipt({ paymentId, receivedAmount: 2 }))).to.deep.equal({
           code: 'NOT_FOUND',
           details: {},
         });
-      expect(await failureOf(book.plane.addPaymentLine({ contractId: 'no-id', ...aLine() }))).to.deep.equal({
+      expect(await failureOf(test.plane.addPaymentLine({ contractId: 'no-id', ...aLine() }))).to.deep.equal({
         code: 'NOT_FOUND',
         details: {},
       });
-      expect(await book.plane.getContract({ contractId })).to.include({ version: 1 });
+      expect(await test.plane.getContract({ contractId })).to.include({ version: 1 });
     });
 
     it('are visible to the owner and the superior of their contract', async () => {
       const [owner, superior] = [newId(), newId()];
-      const book = makePlane();
-      await book.plane.createContract(
+      const test = makePlane();
+      await test.plane.createContract(
         aContract({ ownerId: owner, ownerSuperiorId: superior, payments: [aLine({ amount: 5 })] }),
       );
-      await book.plane.createContract(aContract({ payments: [aLine({ amount: 7 })] }));
+      await test.plane.createContract(aContract({ payments: [aLine({ amount: 7 })] }));
       for (const ownerScope of [owner, superior]) {
         expect(
-          (await book.as({ ownerScope }).listPayments({ tab: 'all' })).items.map(({ amount }) => amount),
+          (await test.as({ ownerScope }).listPayments({ tab: 'all' })).items.map(({ amount }) => amount),
         ).to.deep.equal([5]);
-        expect(await book.as({ ownerScope }).getPaymentStats({})).to.include({ amount: 5 });
+        expect(await test.as({ ownerScope }).getPaymentStats({})).to.include({ amount: 5 });
       }
     });
   });

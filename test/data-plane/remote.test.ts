@@ -16,7 +16,7 @@ import { aContract, aLine } from '../support/samples.js';
 import { serveOverHttp, type Disturb } from '../support/wire.js';
 
 /** The caller who waits for ever. */
-const WAITS = new AbortController().signal;
+const NEVER_ABORTED = new AbortController().signal;
 const IDEMPOTENCY = { key: 'first-try', requestHash: 'aa' };
 
 describe('a remote data plane', () => {
@@ -166,7 +166,7 @@ describe('a remote data plane', () => {
   it('refuses an unknown operation or call before anything runs', async () => {
     const transport = serve(local, ['getContract'], () => undefined);
     expect(
-      await transport({ protocol: 1, name: 'dropEverything', call: aCall(), input: {} }, { signal: WAITS }),
+      await transport({ protocol: 1, name: 'dropEverything', call: aCall(), input: {} }, { signal: NEVER_ABORTED }),
     ).to.deep.equal({
       ok: false,
       code: 'INVALID_INPUT',
@@ -175,7 +175,10 @@ describe('a remote data plane', () => {
     });
     const call = { ...aCall(), today: 'yesterday' };
     expect(
-      await transport({ protocol: 1, name: 'getContract', call, input: { contractId: newId() } }, { signal: WAITS }),
+      await transport(
+        { protocol: 1, name: 'getContract', call, input: { contractId: newId() } },
+        { signal: NEVER_ABORTED },
+      ),
     ).to.have.nested.property('details.issues[0].path', 'call.today');
   });
 
@@ -183,7 +186,7 @@ describe('a remote data plane', () => {
     const transport = serve(local, OPERATION_NAMES, () => undefined);
     const call = aCall();
     expect(
-      await transport({ protocol: 2, name: 'createContract', call, input: aContract() }, { signal: WAITS }),
+      await transport({ protocol: 2, name: 'createContract', call, input: aContract() }, { signal: NEVER_ABORTED }),
     ).to.deep.equal({ ok: false, speaks: 1 });
     const newer = createRemoteDataPlane({
       operations: OPERATIONS,
@@ -265,12 +268,12 @@ describe('a remote data plane', () => {
   });
 
   it('refuses an answer that violates the schema of the operation', async () => {
-    const lying: DataPlane<Operations> = {
+    const invalidAnswers: DataPlane<Operations> = {
       invoke: () => Promise.resolve({ output: { id: 'only this' }, replayed: false } as never),
     };
     const { result } = await overWire(
       (remote) => failureOf(remote.invoke('getContract', { call: aCall() }, { contractId: newId() })),
-      { plane: lying },
+      { plane: invalidAnswers },
     );
     expect(result).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
   });

@@ -18,17 +18,17 @@ describe('the rollups', () => {
         this.timeout(120_000);
         await fc.assert(
           fc.asyncProperty(fc.array(contractStep, { minLength: 1, maxLength: 25 }), async (steps) => {
-            const book = makePlane({ controls: EVERY_CONTROL });
-            await walk(book, steps);
-            await asRebuilt(book);
+            const test = makePlane({ controls: EVERY_CONTROL });
+            await walk(test, steps);
+            await asRebuilt(test);
           }),
           { numRuns: name === 'sqlite' ? 80 : 30 },
         );
       });
 
       it('are empty once all contracts are deleted', async () => {
-        const book = makePlane();
-        const { id } = await book.plane.createContract(
+        const test = makePlane();
+        const { id } = await test.plane.createContract(
           aContract({
             payments: [
               aLine({ receivedAmount: 10 }),
@@ -36,69 +36,69 @@ describe('the rollups', () => {
             ],
           }),
         );
-        expect(Object.values(await rollupsOf(book)).flat()).to.not.be.empty;
-        await book.plane.deleteContract({ contractId: id });
-        expect(await rollupsOf(book)).to.deep.equal({ receivable_days: [], contract_groups: [] });
+        expect(Object.values(await rollupsOf(test)).flat()).to.not.be.empty;
+        await test.plane.deleteContract({ contractId: id });
+        expect(await rollupsOf(test)).to.deep.equal({ receivable_days: [], contract_groups: [] });
       });
 
       it('are not changed by a refused write, nor by one repeated under its key', async () => {
-        const book = makePlane();
+        const test = makePlane();
         const input = aContract({ payments: [aLine()] });
-        const keyed = book.as({ idempotency: { key: newId(), requestHash: 'same' } });
+        const keyed = test.as({ idempotency: { key: newId(), requestHash: 'same' } });
         await keyed.createContract(input);
-        const before = await rollupsOf(book);
+        const before = await rollupsOf(test);
         await keyed.createContract(input);
-        await book.plane.createContract(input).then(
+        await test.plane.createContract(input).then(
           () => expect.fail('the number is taken'),
           (error: unknown) => expect(isFailure(error)).to.equal(true),
         );
-        expect(await rollupsOf(book)).to.deep.equal(before);
+        expect(await rollupsOf(test)).to.deep.equal(before);
       });
 
       it('exclude a contract of an import that fails midway', async () => {
-        const book = makePlane();
+        const test = makePlane();
         const row = () =>
           aContract({
             subjectId: HARBOUR.id,
             ownerId: MING.id,
             payments: [aLine({ amount: 10, invoiceAmount: 10, invoiceNo: 'F-1' })],
           });
-        const { created, rows } = await book.plane.importContracts(
+        const { created, rows } = await test.plane.importContracts(
           ofRows([row(), row(), aContract({ subjectId: HARBOUR.id, ownerId: MING.id })]),
         );
         expect([created, rows.map(({ status }) => status)]).to.deep.equal([2, ['created', 'failed', 'created']]);
         expect(rows[1]?.errors?.map(({ code }) => code)).to.deep.equal(['DUPLICATE_CODE']);
-        expect(await book.plane.getPaymentStats({})).to.include({ amount: 10 });
-        await asRebuilt(book);
+        expect(await test.plane.getPaymentStats({})).to.include({ amount: 10 });
+        await asRebuilt(test);
       });
 
       it('are correct after fifty concurrent receipts on one line', async function () {
         this.timeout(30_000);
-        const book = makePlane();
-        const { payments } = await book.plane.createContract(aContract({ payments: [aLine({ amount: 1_000 })] }));
+        const test = makePlane();
+        const { payments } = await test.plane.createContract(aContract({ payments: [aLine({ amount: 1_000 })] }));
         const paymentId = payments[0]?.id ?? '';
         await Promise.all(
           Array.from({ length: 50 }, (_, n) =>
-            book.plane.recordReceipt({ paymentId, receivedAmount: n + 1, receivedDate: `2026-0${1 + (n % 9)}-01` }),
+            test.plane.recordReceipt({ paymentId, receivedAmount: n + 1, receivedDate: `2026-0${1 + (n % 9)}-01` }),
           ),
         );
-        const { items } = await book.plane.listReceipts({ paymentId, pageSize: 200 });
+        const { items } = await test.plane.listReceipts({ paymentId, pageSize: 200 });
         const [last] = items;
         expect(items.reduce((sum, { delta }) => sum + delta, 0)).to.equal(last?.total);
-        expect(await book.plane.getPaymentStats({})).to.include({
+        expect(await test.plane.getPaymentStats({})).to.include({
           received: last?.total,
           outstanding: 1_000 - (last?.total ?? 0),
         });
-        await asRebuilt(book);
+        await asRebuilt(test);
       });
 
       it('do not deadlock under concurrent writes of the same days, members and groups', async function () {
         this.timeout(60_000);
-        const book = makePlane();
+        const test = makePlane();
         const [subjectId, ownerId, ownerSuperiorId] = [newId(), newId(), newId()];
         const days = Array.from({ length: 12 }, (_, n) => `2026-${String(n + 1).padStart(2, '0')}-15`);
         const enter = (n: number) =>
-          book.plane.createContract(
+          test.plane.createContract(
             aContract({
               subjectId,
               ownerId,
@@ -114,21 +114,21 @@ describe('the rollups', () => {
             enter(n),
             ...rotated(payments, n)
               .slice(0, 2)
-              .map((payment) => book.plane.recordReceipt({ paymentId: payment.id, receivedAmount: 50 + n })),
-            book.plane.updateContract({
+              .map((payment) => test.plane.recordReceipt({ paymentId: payment.id, receivedAmount: 50 + n })),
+            test.plane.updateContract({
               contractId: id,
               changes: n % 2 ? { ownerId: ownerSuperiorId, ownerSuperiorId: ownerId } : { subjectId: newId() },
             }),
           ]),
         );
-        expect((await book.plane.getPaymentStats({})).counts.all).to.equal(40 * 12);
-        await asRebuilt(book);
+        expect((await test.plane.getPaymentStats({})).counts.all).to.equal(40 * 12);
+        await asRebuilt(test);
       });
 
       // PostgreSQL plans by its statistics.
       if (name === 'sqlite')
         it('are read by their keys, whatever the caller may see', async () => {
-          const book = makePlane();
+          const test = makePlane();
           const id = newId();
           const everything: Pick<Call, 'subjectScope' | 'ownerScope'> = { subjectScope: null, ownerScope: null };
           const callers: readonly (readonly [typeof everything, string | null, string])[] = [
@@ -138,7 +138,7 @@ describe('the rollups', () => {
             [{ ...everything, ownerScope: id }, null, 'person_id=?'],
           ];
           for (const [scope, subjectId, searched] of callers) {
-            const plan = await book.database.read(book.call, async (tx) => {
+            const plan = await test.database.read(test.call, async (tx) => {
               let asked: { readonly sql: string; readonly values: readonly Value[] } = { sql: '', values: [] };
               const all = async (sql: string, values: readonly Value[]) => {
                 asked = { sql, values };
@@ -147,7 +147,7 @@ describe('the rollups', () => {
               const watched = new Proxy(tx, {
                 get: (of, property) => (property === 'all' ? all : Reflect.get(of, property)),
               });
-              await new FigureStore(watched, { ...book.call, ...scope }).days({
+              await new FigureStore(watched, { ...test.call, ...scope }).days({
                 subjectId,
                 cuts: ['2026-01-01'],
                 counts: ['lines'],
@@ -170,16 +170,16 @@ describe('a large handover', () => {
     (_name, makePlane: MakePlane) => {
       it('moves the totals of all its contracts, read in parts', async function () {
         this.timeout(60_000);
-        const book = makePlane();
+        const test = makePlane();
         const [from, to] = [newId(), newId()];
         await Promise.all(
           Array.from({ length: 230 }, (_, n) =>
-            book.plane.createContract(
+            test.plane.createContract(
               aContract({ ownerId: from, payments: [aLine({ amount: 1 + n, receivedAmount: n % 2 })] }),
             ),
           ),
         );
-        await book.plane.handOver({
+        await test.plane.handOver({
           memberId: from,
           memberName: 'Leaver',
           successorId: to,
@@ -190,10 +190,10 @@ describe('a large handover', () => {
           transferTasks: true,
           transferSavedViews: true,
         });
-        const all = await book.plane.getPaymentStats({});
-        expect(await book.as({ ownerScope: to }).getPaymentStats({})).to.deep.equal(all);
-        expect((await book.as({ ownerScope: from }).getPaymentStats({})).byCurrency).to.deep.equal([]);
-        await asRebuilt(book);
+        const all = await test.plane.getPaymentStats({});
+        expect(await test.as({ ownerScope: to }).getPaymentStats({})).to.deep.equal(all);
+        expect((await test.as({ ownerScope: from }).getPaymentStats({})).byCurrency).to.deep.equal([]);
+        await asRebuilt(test);
       });
     },
     { only: ['sqlite', 'postgres'] },
@@ -205,8 +205,8 @@ const rotated = <T>(list: readonly T[], by: number): T[] => [
   ...list.slice(0, by % list.length),
 ];
 
-async function asRebuilt(book: TestPlane): Promise<void> {
-  const kept = await rollupsOf(book);
-  await rebuildRollups(book);
-  expect(kept).to.deep.equal(await rollupsOf(book));
+async function asRebuilt(test: TestPlane): Promise<void> {
+  const kept = await rollupsOf(test);
+  await rebuildRollups(test);
+  expect(kept).to.deep.equal(await rollupsOf(test));
 }

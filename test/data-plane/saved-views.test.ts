@@ -55,13 +55,13 @@ describe('saved views', () => {
           'another tenant': t.as({ tenantId: newId() }),
           'a job': t.as({ actor: { ...t.call.actor, kind: 'system', id: null } }),
         };
-        for (const [who, plane] of Object.entries(others)) {
-          expect(await plane.listSavedViews({}), who).to.deep.equal([]);
+        for (const [caller, plane] of Object.entries(others)) {
+          expect(await plane.listSavedViews({}), caller).to.deep.equal([]);
           expect(
             await failureOf(plane.updateSavedView({ viewId: view.id, changes: { name: 'Mine' } })),
-            who,
+            caller,
           ).to.deep.equal(NOT_FOUND);
-          expect(await failureOf(plane.deleteSavedView({ viewId: view.id })), who).to.deep.equal(NOT_FOUND);
+          expect(await failureOf(plane.deleteSavedView({ viewId: view.id })), caller).to.deep.equal(NOT_FOUND);
         }
         for (const viewId of [newId(), 'no-id'])
           expect(await failureOf(t.plane.deleteSavedView({ viewId }))).to.deep.equal(NOT_FOUND);
@@ -299,11 +299,11 @@ describe('a handover of saved views', () => {
 
       it("moves personal views under names that include the previous owner's, and makes the successor the owner of team views", async () => {
         const t = makePlane();
-        const [leaver, heir] = [newId(), newId()];
+        const [leaver, successor] = [newId(), newId()];
         const as = (id: string) => t.as({ actor: { ...t.call.actor, id } });
         for (const name of ['Mine', 'x'.repeat(500)]) await as(leaver).createSavedView(aView({ name }));
         const team = await as(leaver).createSavedView(aView({ name: 'Ours', scope: 'team' }));
-        await as(heir).createSavedView(aView({ name: 'mine (FROM lea leaver)' }));
+        await as(successor).createSavedView(aView({ name: 'mine (FROM lea leaver)' }));
         const extent = await t.plane.getHandoverExtent({ memberId: leaver });
         expect(extent.totals).to.include({ personalViews: 2, teamViews: 1 });
         expect(extent.samples.personalViews.map(({ name }) => name.slice(0, 4)).toSorted()).to.deep.equal([
@@ -312,25 +312,27 @@ describe('a handover of saved views', () => {
         ]);
         expect(extent.samples.teamViews).to.deep.equal([{ id: team.id, name: 'Ours' }]);
 
-        expect((await t.plane.handOver(handover(leaver, heir, { transferSavedViews: false }))).transferred).to.include({
+        expect(
+          (await t.plane.handOver(handover(leaver, successor, { transferSavedViews: false }))).transferred,
+        ).to.include({
           personalViews: 0,
           teamViews: 0,
         });
-        expect((await t.plane.handOver(handover(leaver, heir))).transferred).to.include({
+        expect((await t.plane.handOver(handover(leaver, successor))).transferred).to.include({
           personalViews: 2,
           teamViews: 1,
         });
-        const now = await as(heir).listSavedViews({});
+        const now = await as(successor).listSavedViews({});
         expect(now.map(({ name }) => name)).to.deep.equal([
           'Mine (from Lea Leaver) 2',
           'mine (FROM lea leaver)',
           `${'x'.repeat(500 - 18)} (from Lea Leaver)`,
           'Ours',
         ]);
-        expect(now.map(({ ownerId }) => ownerId)).to.deep.equal([heir, heir, heir, heir]);
+        expect(now.map(({ ownerId }) => ownerId)).to.deep.equal([successor, successor, successor, successor]);
         expect(now.at(-1)?.createdBy, 'the creator is unchanged').to.equal(leaver);
         expect(await as(leaver).listSavedViews({})).to.have.length(1);
-        expect((await t.plane.handOver(handover(leaver, heir))).transferred, 'again').to.include({
+        expect((await t.plane.handOver(handover(leaver, successor))).transferred, 'again').to.include({
           personalViews: 0,
           teamViews: 0,
         });
@@ -338,32 +340,35 @@ describe('a handover of saved views', () => {
 
       it('copies the views of a member who stays once, also in two concurrent requests', async () => {
         const t = makePlane();
-        const [leaver, heir] = [newId(), newId()];
+        const [leaver, successor] = [newId(), newId()];
         const as = (id: string) => t.as({ actor: { ...t.call.actor, id } });
         const view = await as(leaver).createSavedView(aView({ name: 'Mine' }));
         const handed = await Promise.all(
-          [1, 2].map(() => t.plane.handOver(handover(leaver, heir, { memberStays: true }))),
+          [1, 2].map(() => t.plane.handOver(handover(leaver, successor, { memberStays: true }))),
         );
         expect(handed.map(({ transferred }) => transferred.personalViews).toSorted((a, b) => a - b)).to.deep.equal([
           0, 1,
         ]);
         expect(await as(leaver).listSavedViews({})).to.deep.equal([view]);
         expect(
-          (await as(heir).listSavedViews({})).map(({ name, ownerId, createdBy }) => [name, ownerId, createdBy]),
-        ).to.deep.equal([['Mine (from Lea Leaver)', heir, leaver]]);
+          (await as(successor).listSavedViews({})).map(({ name, ownerId, createdBy }) => [name, ownerId, createdBy]),
+        ).to.deep.equal([['Mine (from Lea Leaver)', successor, leaver]]);
       });
 
       it('moves later, once the member leaves, only views created or changed since the copy', async () => {
         const t = makePlane();
-        const [leaver, heir, other] = [newId(), newId(), newId()];
+        const [leaver, successor, other] = [newId(), newId(), newId()];
         const as = (id: string) => t.as({ actor: { ...t.call.actor, id } });
         const changed = await as(leaver).createSavedView(aView({ name: 'Changed' }));
         await as(leaver).createSavedView(aView({ name: 'Same' }));
-        for (const id of [heir, other, heir]) await t.plane.handOver(handover(leaver, id, { memberStays: true }));
+        for (const id of [successor, other, successor])
+          await t.plane.handOver(handover(leaver, id, { memberStays: true }));
         t.clock.advance(1);
         await as(leaver).updateSavedView({ viewId: changed.id, changes: { description: 'Later' } });
-        expect((await t.plane.handOver(handover(leaver, heir))).transferred).to.include({ personalViews: 1 });
-        expect((await as(heir).listSavedViews({})).map(({ name, description }) => [name, description])).to.deep.equal([
+        expect((await t.plane.handOver(handover(leaver, successor))).transferred).to.include({ personalViews: 1 });
+        expect(
+          (await as(successor).listSavedViews({})).map(({ name, description }) => [name, description]),
+        ).to.deep.equal([
           ['Changed (from Lea Leaver)', null],
           ['Changed (from Lea Leaver) 2', 'Later'],
           ['Same (from Lea Leaver)', null],
@@ -372,17 +377,19 @@ describe('a handover of saved views', () => {
           'Changed (from Lea Leaver)',
           'Same (from Lea Leaver)',
         ]);
-        expect((await t.plane.handOver(handover(leaver, heir))).transferred, 'again').to.include({ personalViews: 0 });
+        expect((await t.plane.handOver(handover(leaver, successor))).transferred, 'again').to.include({
+          personalViews: 0,
+        });
       });
 
       it('loses no view to the limit', async () => {
         const t = makePlane();
-        const [leaver, heir] = [newId(), newId()];
+        const [leaver, successor] = [newId(), newId()];
         const as = (id: string) => t.as({ actor: { ...t.call.actor, id } });
         for (let n = 0; n < 101; n++)
-          for (const id of [leaver, heir]) await as(id).createSavedView(aView({ name: `v${n}` }));
-        expect((await t.plane.handOver(handover(leaver, heir))).transferred).to.include({ personalViews: 101 });
-        expect(await as(heir).listSavedViews({})).to.have.length(202);
+          for (const id of [leaver, successor]) await as(id).createSavedView(aView({ name: `v${n}` }));
+        expect((await t.plane.handOver(handover(leaver, successor))).transferred).to.include({ personalViews: 101 });
+        expect(await as(successor).listSavedViews({})).to.have.length(202);
       });
     },
     { only: PLANES },

@@ -77,7 +77,7 @@ describe('a subject company that is being removed', () => {
           const rows = [aContract({ subjectId }), aContract({ subjectId: other }), aContract({ subjectId })].map(
             (row) => ({ ...row }),
           );
-          const surroundings = {
+          const context = {
             people: {
               members: rows.map(({ ownerId }, i) => ({
                 id: ownerId,
@@ -94,7 +94,7 @@ describe('a subject company that is being removed', () => {
           };
           const [{ contracts }, report] = await Promise.all([
             close(t, subjectId),
-            t.plane.importContracts({ rows, sheet: null, ...surroundings }),
+            t.plane.importContracts({ rows, sheet: null, ...context }),
           ]);
           expect([report.created - 1, report.failed], `round ${round}`).to.deep.equal(contracts > 0 ? [2, 0] : [0, 2]);
           expect(contracts).to.be.oneOf([0, 2]);

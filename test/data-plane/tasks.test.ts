@@ -8,7 +8,7 @@ import { aContract } from '../support/samples.js';
 
 let made = 0;
 
-async function book(t: TestPlane, changes: Partial<ContractInput> = {}) {
+async function createContract(t: TestPlane, changes: Partial<ContractInput> = {}) {
   const { id: contractId } = await t.plane.createContract(aContract(changes));
   return {
     contractId,
@@ -30,7 +30,7 @@ describe('fulfillment tasks', () => {
   forEachPlane((_name, makePlane) => {
     it('are added with the known fields, pending by default', async () => {
       const t = makePlane();
-      const b = await book(t);
+      const b = await createContract(t);
       const ownerId = newId();
       const full = {
         kind: 'delivery',
@@ -80,7 +80,7 @@ describe('fulfillment tasks', () => {
     });
 
     it('change the given fields, and do not change if resent unchanged', async () => {
-      const b = await book(makePlane());
+      const b = await createContract(makePlane());
       const added = await b.add({ kind: 'delivery', dueDate: '2026-05-01', metadata: { a: 1, b: { c: 2 } } });
       const changed = await b.patch(added.id, { title: 'Install', kind: null, metadata: { d: 3 } });
       expect(changed).to.deep.include({
@@ -98,7 +98,7 @@ describe('fulfillment tasks', () => {
 
     it('follow the table of transitions, with the timestamps of their status', async () => {
       const t = makePlane();
-      const b = await book(t);
+      const b = await createContract(t);
       const { id } = await b.add();
       t.clock.advance(60_000);
       expect((await b.patch(id, { status: 'in_progress' })).startedAt).to.equal(new Date(t.clock.now()).toISOString());
@@ -123,7 +123,7 @@ describe('fulfillment tasks', () => {
 
     it("that were accepted are reopened only with the control admin at the contract's stage", async () => {
       const t = makePlane();
-      const b = await book(t);
+      const b = await createContract(t);
       const { id } = await b.add({ status: 'accepted' });
       const asked = { contractId: b.contractId, taskId: id, changes: { status: 'in_progress' as const } };
       for (const controls of [{}, { draft: 'sign' as const }, { review: 'admin' as const }]) {
@@ -145,7 +145,7 @@ describe('fulfillment tasks', () => {
 
     it('have a unique code within the contract, ignoring case', async () => {
       const t = makePlane();
-      const [b, other] = [await book(t), await book(t)];
+      const [b, other] = [await createContract(t), await createContract(t)];
       const { id } = await b.add({ code: 'Größe' });
       const taken = { code: 'DUPLICATE_CODE', details: { field: 'code', value: 'GRÖßE' } };
       expect(await failureOf(b.add({ code: 'GRÖßE' }))).to.deep.equal(taken);
@@ -157,7 +157,7 @@ describe('fulfillment tasks', () => {
 
     it('determine the fulfillment of the contract, in lists and on every day, without being read', async () => {
       const t = makePlane();
-      const b = await book(t);
+      const b = await createContract(t);
       const status = async (today = '2026-03-15') => {
         const [{ items }, detail] = [
           await t.as({ today }).listContracts({}),
@@ -191,7 +191,7 @@ describe('fulfillment tasks', () => {
     it('are limited to five hundred per contract', async function () {
       this.timeout(60_000);
       const t = makePlane();
-      const b = await book(t);
+      const b = await createContract(t);
       const one = await b.add();
       await t.database.write(t.call, async (tx) => {
         for (let i = 1; i < 500; i++) {
@@ -207,7 +207,7 @@ describe('fulfillment tasks', () => {
 
     it('are deleted and restored with their contract', async () => {
       const t = makePlane();
-      const b = await book(t);
+      const b = await createContract(t);
       const { id } = await b.add({ status: 'completed' });
       await t.plane.deleteContract({ contractId: b.contractId });
       expect(await failureOf(b.patch(id, { status: 'accepted' }))).to.include({ code: 'NOT_FOUND' });
@@ -218,7 +218,7 @@ describe('fulfillment tasks', () => {
 
     it('name only existing members and files, are not found outside the scope, and are guarded by a version', async () => {
       const t = makePlane();
-      const b = await book(t);
+      const b = await createContract(t);
       const { id } = await b.add();
       expect(await failureOf(b.add({ ownerId: 'nobody' }))).to.deep.equal({
         code: 'REFERENCE_INVALID',
@@ -239,7 +239,7 @@ describe('fulfillment tasks', () => {
           await failureOf(outsider.updateTask({ contractId: b.contractId, taskId: id, changes: {} })),
         ).to.deep.equal({ code: 'NOT_FOUND', details: {} });
       }
-      const other = await book(t);
+      const other = await createContract(t);
       for (const [contractId, taskId] of [
         [other.contractId, id],
         [b.contractId, newId()],
@@ -267,12 +267,12 @@ describe('the daily step of overdue tasks', () => {
       t
         .as({ actor: { kind: 'system', id: null, name: 'schedule', roleCode: null, ip: null } })
         .stepOverdueTasks({ limit });
-    const statuses = async (b: Awaited<ReturnType<typeof book>>) =>
+    const statuses = async (b: Awaited<ReturnType<typeof createContract>>) =>
       (await b.detail()).fulfillmentTasks.map(({ status }) => status);
 
     it('marks pending and running tasks that were due before today, once', async () => {
       const t = makePlane();
-      const b = await book(t);
+      const b = await createContract(t);
       for (const status of ['pending', 'in_progress', 'blocked', 'completed', 'canceled'] as const)
         await b.add({ status, dueDate: '2026-03-14' });
       for (const dueDate of ['2026-03-15', null]) await b.add({ dueDate });
@@ -302,10 +302,10 @@ describe('the daily step of overdue tasks', () => {
 
     it('processes all of them in batches, and does not affect other tenants', async () => {
       const t = makePlane();
-      const otherTenant = await book(makePlane());
+      const otherTenant = await createContract(makePlane());
       await otherTenant.add({ dueDate: '2026-01-01' });
-      const books = await Promise.all(Array.from({ length: 5 }, () => book(t)));
-      for (const [i, b] of books.entries()) await b.add({ dueDate: `2026-03-0${i + 1}` });
+      const contracts = await Promise.all(Array.from({ length: 5 }, () => createContract(t)));
+      for (const [i, b] of contracts.entries()) await b.add({ dueDate: `2026-03-0${i + 1}` });
       const steps = [await step(t, 2), await step(t, 2), await step(t, 2), await step(t, 2)];
       expect(steps.map(({ tasks, isMore }) => [tasks, isMore])).to.deep.equal([
         [2, true],
@@ -313,13 +313,15 @@ describe('the daily step of overdue tasks', () => {
         [1, false],
         [0, false],
       ]);
-      expect((await Promise.all(books.map(statuses))).flat()).to.deep.equal(Array.from({ length: 5 }, () => 'overdue'));
+      expect((await Promise.all(contracts.map(statuses))).flat()).to.deep.equal(
+        Array.from({ length: 5 }, () => 'overdue'),
+      );
       expect(await statuses(otherTenant)).to.deep.equal(['pending']);
     });
 
     it('and a concurrent change do not undo each other', async () => {
       const t = makePlane();
-      const b = await book(t);
+      const b = await createContract(t);
       const added = [];
       for (let i = 0; i < 8; i++) added.push(await b.add({ dueDate: '2026-03-01' }));
       await Promise.all([
@@ -364,8 +366,12 @@ describe('a handover of tasks', () => {
 
     it("moves open tasks, including those in other members' contracts, and nothing the second time", async () => {
       const t = makePlane();
-      const [leaver, heir] = [newId(), newId()];
-      const [own, foreign, gone] = [await book(t, { ownerId: leaver }), await book(t), await book(t)];
+      const [leaver, successor] = [newId(), newId()];
+      const [own, foreign, deleted] = [
+        await createContract(t, { ownerId: leaver }),
+        await createContract(t),
+        await createContract(t),
+      ];
       for (const status of [
         'pending',
         'in_progress',
@@ -377,39 +383,45 @@ describe('a handover of tasks', () => {
       ] as const)
         await foreign.add({ ownerId: leaver, status });
       await own.add({ ownerId: leaver });
-      await own.add({ ownerId: heir });
-      await gone.add({ ownerId: leaver });
-      await t.plane.deleteContract({ contractId: gone.contractId });
+      await own.add({ ownerId: successor });
+      await deleted.add({ ownerId: leaver });
+      await t.plane.deleteContract({ contractId: deleted.contractId });
       const versions = [(await own.detail()).version, (await foreign.detail()).version];
 
       expect((await t.plane.getHandoverExtent({ memberId: leaver })).totals).to.include({ contracts: 1, openTasks: 5 });
       expect(
-        (await t.plane.handOver(handover(leaver, heir, { transferTasks: false, transferContracts: false })))
+        (await t.plane.handOver(handover(leaver, successor, { transferTasks: false, transferContracts: false })))
           .transferred,
       ).to.include({ contracts: 0, openTasks: 0 });
-      expect((await t.plane.handOver(handover(leaver, heir))).transferred).to.include({ contracts: 1, openTasks: 5 });
+      expect((await t.plane.handOver(handover(leaver, successor))).transferred).to.include({
+        contracts: 1,
+        openTasks: 5,
+      });
       expect((await foreign.detail()).fulfillmentTasks.map(({ ownerId }) => ownerId)).to.deep.equal([
-        heir,
-        heir,
-        heir,
-        heir,
+        successor,
+        successor,
+        successor,
+        successor,
         leaver,
         leaver,
         leaver,
       ]);
-      expect((await own.detail()).fulfillmentTasks.map(({ ownerId }) => ownerId)).to.deep.equal([heir, heir]);
+      expect((await own.detail()).fulfillmentTasks.map(({ ownerId }) => ownerId)).to.deep.equal([successor, successor]);
       expect([(await own.detail()).version, (await foreign.detail()).version], 'once each').to.deep.equal(
         versions.map((version) => version + 1),
       );
-      expect((await t.plane.handOver(handover(leaver, heir))).transferred).to.include({ contracts: 0, openTasks: 0 });
-      const restored = await t.plane.restoreContract({ contractId: gone.contractId });
+      expect((await t.plane.handOver(handover(leaver, successor))).transferred).to.include({
+        contracts: 0,
+        openTasks: 0,
+      });
+      const restored = await t.plane.restoreContract({ contractId: deleted.contractId });
       expect(restored.fulfillmentTasks[0]?.ownerId).to.equal(leaver);
     });
 
     it("includes samples within the caller's scope, and requires the successor to see all tasks", async () => {
       const t = makePlane();
-      const [leaver, heir, seen] = [newId(), newId(), newId()];
-      const [visible, hidden] = [await book(t, { subjectId: seen }), await book(t)];
+      const [leaver, successor, seen] = [newId(), newId(), newId()];
+      const [visible, hidden] = [await createContract(t, { subjectId: seen }), await createContract(t)];
       const task = await visible.add({ code: 'K-1', title: 'Train the crew', ownerId: leaver });
       await hidden.add({ ownerId: leaver });
       const { totals, samples, subjectIds } = await t
@@ -418,14 +430,14 @@ describe('a handover of tasks', () => {
       expect([totals.openTasks, samples.openTasks]).to.deep.equal([2, [{ id: task.id, name: 'K-1 Train the crew' }]]);
       const other = (await hidden.detail()).subjectId;
       expect(subjectIds).to.have.members([seen, other]);
-      expect(await failureOf(t.plane.handOver(handover(leaver, heir, { successorScope: [seen] })))).to.deep.equal({
+      expect(await failureOf(t.plane.handOver(handover(leaver, successor, { successorScope: [seen] })))).to.deep.equal({
         code: 'SUCCESSOR_SCOPE_INSUFFICIENT',
         details: { subjectIds: [other] },
       });
       expect((await t.plane.getHandoverExtent({ memberId: leaver })).totals.openTasks).to.equal(2);
       expect(
-        (await t.plane.handOver(handover(leaver, heir, { successorScope: [seen], transferTasks: false }))).transferred
-          .openTasks,
+        (await t.plane.handOver(handover(leaver, successor, { successorScope: [seen], transferTasks: false })))
+          .transferred.openTasks,
       ).to.equal(0);
     });
   });

@@ -30,7 +30,7 @@ for (const { steps, kind } of CASES) {
   describe(`a ${kind} database of the first ${steps} migrations with two organisations`, () => {
     if (kind === 'postgres') needsPostgres();
     let landed: LandedDatabase;
-    let book: TestPlane;
+    let upgraded: TestPlane;
     let other: TestPlane;
     let linesBefore: Row[];
     before('is brought up to date', async () => {
@@ -40,7 +40,7 @@ for (const { steps, kind } of CASES) {
       expect(await migrate(landed.database, TENANT_MIGRATIONS)).to.deep.equal(
         TENANT_MIGRATIONS.slice(steps).map(({ id }) => id),
       );
-      [book, other] = [callerOf(harbour), callerOf(quay)];
+      [upgraded, other] = [callerOf(harbour), callerOf(quay)];
     });
     after(() => landed?.close());
 
@@ -73,12 +73,12 @@ for (const { steps, kind } of CASES) {
       return rows;
     };
     const lineOf = async (contractId: string, period: string) =>
-      (await book.plane.getContract({ contractId })).payments.find((line) => line.period === period) ??
+      (await upgraded.plane.getContract({ contractId })).payments.find((line) => line.period === period) ??
       expect.fail(`no line ${period}`);
 
     it('gets a record for each line with an invoice number, and a new number for each duplicate', async () => {
       const periods = new Map(linesBefore.map((row) => [row['id'], row]));
-      const said = (await rowsOf('invoices')).map((row) => {
+      const records = (await rowsOf('invoices')).map((row) => {
         const line = periods.get(row['line_id'] ?? null);
         expect(row).to.include({
           status: 'issued',
@@ -103,7 +103,7 @@ for (const { steps, kind } of CASES) {
           row['tax_rate'],
         ];
       });
-      expect(said).to.have.deep.members([
+      expect(records).to.have.deep.members([
         ['2026-01', 'INV-A-1', 'inv-a-1', 400_000, '2026-01-20', '13'],
         ['2026-02', 'RÉF-Ä2', 'réf-ä2', 250_000, '2026-02-28', '13'],
         ['shared', 'inv-a-1-2', 'inv-a-1-2', 50_000, '2026-02-25', null],
@@ -127,13 +127,13 @@ for (const { steps, kind } of CASES) {
         (await reported(test))
           .filter(({ action, field, recordKind }) => `${action} ${recordKind} ${field}` === of)
           .map(({ before, after, currencyCode }) => [before, after, currencyCode]);
-      expect(await amounts(book, 'createContract payment_line amount')).to.deep.include.members([
+      expect(await amounts(upgraded, 'createContract payment_line amount')).to.deep.include.members([
         [null, 3_000, 'CNY'],
         [null, 70_000, 'JPY'],
       ]);
-      expect(await amounts(book, 'recordReceipt payment_line receivedAmount')).to.deep.equal([[0, 1_000, 'CNY']]);
+      expect(await amounts(upgraded, 'recordReceipt payment_line receivedAmount')).to.deep.equal([[0, 1_000, 'CNY']]);
       expect(await amounts(other, 'recordReceipt payment_line receivedAmount')).to.deep.equal([[0, 10, 'EUR']]);
-      for (const test of [book, other]) {
+      for (const test of [upgraded, other]) {
         const storage = (await reported(test)).filter(
           ({ field, before, after }) =>
             field.endsWith('Minor') || [before, after].some((value) => typeof value === 'number' && value > 1e11),
@@ -149,12 +149,12 @@ for (const { steps, kind } of CASES) {
       const lines = await rowsOf('payment_lines');
       expect(lines).to.have.length(linesBefore.length);
       linesBefore.forEach((row, i) => {
-        const isGiven = given.has(row['id'] ?? null);
+        const hasRecord = given.has(row['id'] ?? null);
         expect(lines[i]).to.include({
           ...row,
-          invoice_records: isGiven ? 1 : 0,
-          invoices_standing: isGiven ? 1 : 0,
-          ...(isGiven ? { invoice_date: row['invoice_date'] ?? row['due_date'] } : {}),
+          invoice_records: hasRecord ? 1 : 0,
+          invoices_standing: hasRecord ? 1 : 0,
+          ...(hasRecord ? { invoice_date: row['invoice_date'] ?? row['due_date'] } : {}),
         });
       });
       const kept = new Map((await rowsOf('contracts')).map((row) => [row['id'], row]));
@@ -169,23 +169,23 @@ for (const { steps, kind } of CASES) {
     });
 
     it('has rollups that equal a rebuild', async () => {
-      const kept = [await rollupsOf(book), await rollupsOf(other)];
+      const kept = [await rollupsOf(upgraded), await rollupsOf(other)];
       expect(kept.flatMap((tables) => Object.values(tables)).map((rows) => rows.length)).to.not.include(0);
-      await rebuildRollups(book);
-      expect([await rollupsOf(book), await rollupsOf(other)]).to.deep.equal(kept);
+      await rebuildRollups(upgraded);
+      expect([await rollupsOf(upgraded), await rollupsOf(other)]).to.deep.equal(kept);
     });
 
     it('returns contracts, statistics and tabs as the earlier version did', async () => {
       for (const [{ plane }, { tenantId }, ids, slug] of [
-        [book, harbour, [one, two, four], 'harbour'],
+        [upgraded, harbour, [one, two, four], 'harbour'],
         [other, quay, [five], 'quay'],
       ] as const) {
         for (const contractId of ids) {
           const was = landedContract(contractId);
           const is = await plane.getContract({ contractId });
           // Free values under names without a field are omitted, and invoiced amounts have a date.
-          const { payments, dynamicFields: _free, ...told } = unnamed(was);
-          expect(is).to.deep.include(told);
+          const { payments, dynamicFields: _free, ...expected } = unnamed(was);
+          expect(is).to.deep.include(expected);
           expect(is.dynamicFields).to.deep.equal({});
           for (const [i, line] of payments.entries())
             expect(is.payments[i]).to.deep.include({
@@ -209,15 +209,15 @@ for (const { steps, kind } of CASES) {
     it('is searched, summed and reported per month', async () => {
       for (const q of ['strasse 1', 'STRAßE 1', 'STRASSE 1'])
         expect(
-          (await book.plane.listContracts({ q })).items.map(({ id }) => id),
+          (await upgraded.plane.listContracts({ q })).items.map(({ id }) => id),
           q,
         ).to.deep.equal([one]);
-      expect(await book.plane.getAnalyticsSummary(IN_CNY)).to.include({
+      expect(await upgraded.plane.getAnalyticsSummary(IN_CNY)).to.include({
         contractCount: 3,
         invoicedAmount: 4_000 + 2_500 + 500 + 300 + 700 + 1_200,
         receivedAmount: 5_000,
       });
-      const { series } = await book.plane.getAnalyticsCashflow(IN_CNY);
+      const { series } = await upgraded.plane.getAnalyticsCashflow(IN_CNY);
       const invoiced = Object.fromEntries(
         series
           .filter(({ invoicedAmount }) => invoicedAmount !== 0)
@@ -227,8 +227,8 @@ for (const { steps, kind } of CASES) {
     });
 
     it("keeps its audit: the chain is valid, and lists a contract's history", async () => {
-      expect(await book.plane.checkAudit({ from: null })).to.deep.include({ done: true, faults: [] });
-      const { items } = await book.plane.listHistory({ contractId: one });
+      expect(await upgraded.plane.checkAudit({ from: null })).to.deep.include({ done: true, faults: [] });
+      const { items } = await upgraded.plane.listHistory({ contractId: one });
       expect(items.map(({ action }) => action)).to.deep.equal([
         'recordReceipt',
         'recordInvoiceEvidence',
@@ -242,13 +242,15 @@ for (const { steps, kind } of CASES) {
         before: null,
         after: 2_500,
       });
-      await book.as({ actor: { kind: 'system', id: null, name: 'schedule', roleCode: null, ip: null } }).chainAudit({});
-      expect(await book.plane.checkAudit({ from: null })).to.deep.include({ done: true, faults: [], waiting: 0 });
+      await upgraded
+        .as({ actor: { kind: 'system', id: null, name: 'schedule', roleCode: null, ip: null } })
+        .chainAudit({});
+      expect(await upgraded.plane.checkAudit({ from: null })).to.deep.include({ done: true, faults: [], waiting: 0 });
     });
 
     it('repeats the stored answer of an earlier write under its key', async () => {
       const [kept] = LANDED.tenant['idempotency_records'] ?? [];
-      const again = book.as({
+      const again = upgraded.as({
         idempotency: { key: String(kept?.['key']), requestHash: String(kept?.['request_hash']) },
       });
       expect((await again.createContract(anyContract())).id).to.equal(one);
@@ -256,7 +258,7 @@ for (const { steps, kind } of CASES) {
 
     it('counts invoiced amounts, whichever record refers to the line', async () => {
       const { id } = await lineOf(one, '2026-02');
-      await book.plane.addInvoice({
+      await upgraded.plane.addInvoice({
         contractId: one,
         receivablePlanId: id,
         invoiceNo: 'REST',
@@ -268,8 +270,8 @@ for (const { steps, kind } of CASES) {
         uninvoicedAmount: 0,
         invoiceNo: 'RÉF-Ä2',
       });
-      await book.plane.recordInvoiceEvidence({ paymentId: id, invoiceNo: 'RÉF-Ä3' });
-      const { invoices } = await book.plane.getContract({ contractId: one });
+      await upgraded.plane.recordInvoiceEvidence({ paymentId: id, invoiceNo: 'RÉF-Ä3' });
+      const { invoices } = await upgraded.plane.getContract({ contractId: one });
       expect(
         invoices
           .filter(({ receivablePlanId }) => receivablePlanId === id)
@@ -280,27 +282,31 @@ for (const { steps, kind } of CASES) {
       ]);
       const shared = await lineOf(two, 'shared');
       expect(
-        await failureOf(book.plane.recordInvoiceEvidence({ paymentId: shared.id, invoiceAmount: 400 })),
+        await failureOf(upgraded.plane.recordInvoiceEvidence({ paymentId: shared.id, invoiceAmount: 400 })),
       ).to.deep.equal({ code: 'DUPLICATE_CODE', details: { field: 'invoiceNo', value: 'inv-a-1' } });
       expect(
-        await book.plane.recordInvoiceEvidence({ paymentId: shared.id, invoiceAmount: 400, invoiceNo: 'inv-a-1-2' }),
+        await upgraded.plane.recordInvoiceEvidence({
+          paymentId: shared.id,
+          invoiceAmount: 400,
+          invoiceNo: 'inv-a-1-2',
+        }),
       ).to.include({ invoiceAmount: 400, invoicedAmount: 400 });
     });
 
     it('accepts a receipt, a move and an export', async () => {
       const { id } = await lineOf(two, 'again');
-      expect(await book.plane.recordReceipt({ paymentId: id, receivedAmount: 600 })).to.include({
+      expect(await upgraded.plane.recordReceipt({ paymentId: id, receivedAmount: 600 })).to.include({
         paymentStatus: 'paid',
         receivedAmount: 600,
       });
-      expect(await book.plane.transitionContract({ contractId: two, transitionCode: 'submit_review' })).to.include({
+      expect(await upgraded.plane.transitionContract({ contractId: two, transitionCode: 'submit_review' })).to.include({
         workflowStage: 'review',
       });
       expect(
-        (await book.plane.listWorkflowEvents({ contractId: two })).map(({ kind: event }) => event),
+        (await upgraded.plane.listWorkflowEvents({ contractId: two })).map(({ kind: event }) => event),
       ).to.have.members(['stage_changed', 'created']);
-      const { columns } = await book.plane.planContractExport({ profile: 'full', filter: {} });
-      const { contracts } = await book.plane.exportContracts({
+      const { columns } = await upgraded.plane.planContractExport({ profile: 'full', filter: {} });
+      const { contracts } = await upgraded.plane.exportContracts({
         profile: 'full',
         filter: {},
         fieldIds: [],
@@ -312,21 +318,23 @@ for (const { steps, kind } of CASES) {
     });
 
     it('restores contracts from the trash with their invoices', async () => {
-      expect((await book.plane.listTrash({})).items.map(({ id }) => id)).to.deep.equal([trashed]);
-      const { payments, invoices } = await book.plane.restoreContract({ contractId: trashed });
+      expect((await upgraded.plane.listTrash({})).items.map(({ id }) => id)).to.deep.equal([trashed]);
+      const { payments, invoices } = await upgraded.plane.restoreContract({ contractId: trashed });
       expect(payments.map(({ period, invoicedAmount }) => [period, invoicedAmount])).to.deep.equal([
         ['first', 100],
         ['second', 100],
         ['third', 60],
       ]);
       expect(invoices.map(({ invoiceNo }) => invoiceNo)).to.have.members(['INV-A-1-4', 'T-1', 't-1-2']);
-      expect((await book.plane.listContracts({ q: 'straße 3' })).items.map(({ id }) => id)).to.deep.equal([trashed]);
+      expect((await upgraded.plane.listContracts({ q: 'straße 3' })).items.map(({ id }) => id)).to.deep.equal([
+        trashed,
+      ]);
     });
 
     it('has rollups that still equal a rebuild after these changes', async () => {
-      const kept = await rollupsOf(book);
-      await rebuildRollups(book);
-      expect(await rollupsOf(book)).to.deep.equal(kept);
+      const kept = await rollupsOf(upgraded);
+      await rebuildRollups(upgraded);
+      expect(await rollupsOf(upgraded)).to.deep.equal(kept);
     });
   });
 }

@@ -38,7 +38,7 @@ const BESIDE: Readonly<Record<WorkflowStage, string>> = {
   completed: 'admin admin admin admin admin - - -',
   archived: 'admin admin admin admin admin admin - -',
 };
-const straight = (from: WorkflowStage, to: WorkflowStage) =>
+const direct = (from: WorkflowStage, to: WorkflowStage) =>
   BESIDE[from].split(' ')[WORKFLOW_STAGES.indexOf(to)] as Control;
 const LOCKING = new Set<WorkflowStage>(['approved', 'signed', 'active', 'completed', 'archived']);
 const MAX_STEPS = 25;
@@ -77,7 +77,7 @@ function expected({ stage, locked }: State, step: Step, control: Control): State
   const to = step.toStageCode;
   if (to === stage) return { stage, locked };
   const arrow = Object.values(ARROWS).find(([from, target]) => from === stage && target === to);
-  const needed = arrow ? arrow[2] : straight(stage, to);
+  const needed = arrow ? arrow[2] : direct(stage, to);
   return reaches(control, needed) ? { stage: to, locked: LOCKING.has(to) } : 'WORKFLOW_CONTROL_REQUIRED';
 }
 

@@ -48,10 +48,10 @@ describe('contracts after public model forms', () => {
 });
 
 describe('documents that are neither a sale nor a lease', () => {
-  for (const [name, { text, said }] of Object.entries(NO_CONTRACTS)) {
+  for (const [name, { text, stated }] of Object.entries(NO_CONTRACTS)) {
     it(`${name}: almost nothing is extracted, and nothing with high confidence`, () => {
       const { fields, missingFields } = read(text);
-      expect(compared(name, said, fields)).to.deep.include({ wrong: [], invented: [] });
+      expect(compared(name, stated, fields)).to.deep.include({ wrong: [], invented: [] });
       expect(
         fields
           .filter(({ confidence, fieldKey }) => confidence >= 0.6 || fieldKey.startsWith('terms'))

@@ -3,7 +3,7 @@ import { handedOver, type Responsible } from '../../data-plane-agent/plane/domai
 
 const both = {
   memberId: 'leaver',
-  successorId: 'heir',
+  successorId: 'successor',
   successorSuperiorId: 'boss',
   transferContracts: true,
   transferContractSupervisors: true,
@@ -13,31 +13,31 @@ const pair = (ownerId: string, ownerSuperiorId: string | null): Responsible => (
 describe('the owner and superior after a handover', () => {
   const rows: readonly (readonly [what: string, before: Responsible, after: Responsible, stoodIn: boolean])[] = [
     ["another member's contract is unchanged", pair('other', 'chief'), pair('other', 'chief'), false],
-    ['an owner is replaced', pair('leaver', 'chief'), pair('heir', 'chief'), false],
-    ['an owner without a superior is replaced', pair('leaver', null), pair('heir', null), false],
-    ['a superior is replaced', pair('other', 'leaver'), pair('other', 'heir'), false],
+    ['an owner is replaced', pair('leaver', 'chief'), pair('successor', 'chief'), false],
+    ['an owner without a superior is replaced', pair('leaver', null), pair('successor', null), false],
+    ['a superior is replaced', pair('other', 'leaver'), pair('other', 'successor'), false],
     [
       'the successor does not become their own superior by owning a contract',
-      pair('leaver', 'heir'),
-      pair('heir', 'boss'),
+      pair('leaver', 'successor'),
+      pair('successor', 'boss'),
       true,
     ],
     [
       'the successor does not become their own superior by supervising their own contract',
-      pair('heir', 'leaver'),
-      pair('heir', 'boss'),
+      pair('successor', 'leaver'),
+      pair('successor', 'boss'),
       true,
     ],
     [
       'the successor does not become their own superior by replacing a member who was both',
       pair('leaver', 'leaver'),
-      pair('heir', 'boss'),
+      pair('successor', 'boss'),
       true,
     ],
     [
       'a contract that the successor both owns and supervises is unchanged',
-      pair('heir', 'heir'),
-      pair('heir', 'heir'),
+      pair('successor', 'successor'),
+      pair('successor', 'successor'),
       false,
     ],
   ];
@@ -46,8 +46,8 @@ describe('the owner and superior after a handover', () => {
   }
 
   it('the superior is cleared if the successor has none', () => {
-    expect(handedOver(pair('leaver', 'heir'), { ...both, successorSuperiorId: null })).to.deep.equal({
-      ownerId: 'heir',
+    expect(handedOver(pair('leaver', 'successor'), { ...both, successorSuperiorId: null })).to.deep.equal({
+      ownerId: 'successor',
       ownerSuperiorId: null,
       stoodIn: true,
     });
@@ -57,11 +57,11 @@ describe('the owner and superior after a handover', () => {
     const was = pair('leaver', 'leaver');
     expect(handedOver(was, { ...both, transferContracts: false })).to.deep.equal({
       ownerId: 'leaver',
-      ownerSuperiorId: 'heir',
+      ownerSuperiorId: 'successor',
       stoodIn: false,
     });
     expect(handedOver(was, { ...both, transferContractSupervisors: false })).to.deep.equal({
-      ownerId: 'heir',
+      ownerId: 'successor',
       ownerSuperiorId: 'leaver',
       stoodIn: false,
     });

@@ -141,10 +141,10 @@ forEachServer((server) => {
     });
 
     it('nothing about a record that is missing or invisible to the caller', async () => {
-      const blind = await org.join({ roleCode: 'finance', subjectScope: [] });
+      const outOfScope = await org.join({ roleCode: 'finance', subjectScope: [] });
       for (const [client, id] of [
         [org.asOwner, newId()],
-        [blind.client, paymentId],
+        [outOfScope.client, paymentId],
       ] as const) {
         expect(
           messages(await client.patch<FrameworkError>(`/payments/${id}/receipt`, { foo: 1, receivedAmount: 1.234 })),

@@ -149,13 +149,13 @@ describe('analytics over HTTP', () => {
         ).to.deep.equal([second]);
         const otherTenant = await administration(server());
         for (const route of ROUTES) {
-          for (const [who, subjectId] of [
+          for (const [caller, subjectId] of [
             [client, org.subjectId],
             [client, newId()],
             [client, 'no-id'],
             [otherTenant.asOwner, second],
           ] as const) {
-            const { status, body } = await who.get(route, { query: { subjectId } });
+            const { status, body } = await caller.get(route, { query: { subjectId } });
             expect([status, body], `${route} ${subjectId}`).to.deep.equal([404, NOT_FOUND]);
           }
           expect((await otherTenant.asOwner.get<Record<string, unknown>>(route)).body['byCurrency']).to.deep.equal([]);

@@ -68,17 +68,19 @@ describe('the audit of refused requests', () => {
       });
 
       it('records refusals by any rule: the plan, the workflow, a field', async () => {
-        const poor = await makeTenant(server().services, { planCode: 'free' });
-        const ofPoor = (await signIn(server().client, { tenant: poor.tenant, member: poor.owner })).client;
+        const freeTenant = await makeTenant(server().services, { planCode: 'free' });
+        const onFreePlan = (await signIn(server().client, { tenant: freeTenant.tenant, member: freeTenant.owner }))
+          .client;
         expect(
           (
-            await ofPoor.post('/dynamic-fields/commands', {
+            await onFreePlan.post('/dynamic-fields/commands', {
               type: 'CreateField',
               payload: { name: 'Gate', type: 'text' },
             })
           ).status,
         ).to.equal(403);
-        const [byPlan] = (await ofPoor.get<AuditPage>('/audit', { query: { action: 'access_refused' } })).body.items;
+        const [byPlan] = (await onFreePlan.get<AuditPage>('/audit', { query: { action: 'access_refused' } })).body
+          .items;
         expect(reported(byPlan ?? never())).to.deep.include({
           route: 'POST /dynamic-fields/commands',
           code: 'PLAN_FEATURE_NOT_ENABLED',

@@ -127,13 +127,13 @@ describe('GET /audit', () => {
         for (const source of ['platform', 'data'])
           expect((await viewer.get('/audit', { query: { source } })).status).to.equal(403);
         const other = await makeTenant(server().services);
-        const { client: stranger } = await signIn(server().client, { tenant: other.tenant, member: other.owner });
-        expect((await audit({ pageSize: 200 }, stranger)).items.map(({ action }) => action)).to.deep.equal([
+        const { client: otherTenant } = await signIn(server().client, { tenant: other.tenant, member: other.owner });
+        expect((await audit({ pageSize: 200 }, otherTenant)).items.map(({ action }) => action)).to.deep.equal([
           'login_succeeded',
           'tenant_created',
         ]);
-        expect(await actions({ actor: org.owner.id }, stranger)).to.deep.equal([]);
-        expect(await actions({ source: 'data' }, stranger)).to.deep.equal([]);
+        expect(await actions({ actor: org.owner.id }, otherTenant)).to.deep.equal([]);
+        expect(await actions({ source: 'data' }, otherTenant)).to.deep.equal([]);
       });
 
       it("lists changes of contracts with source=data, in the caller's scope", async () => {
@@ -211,7 +211,7 @@ describe('GET /audit', () => {
       });
 
       it('continues to chain the others if one chain fails', async () => {
-        const [broken, sound] = [await makeTenant(server().services), await makeTenant(server().services)];
+        const [broken, intact] = [await makeTenant(server().services), await makeTenant(server().services)];
         const failing = {
           ...server().services.audit,
           chain: (chain: string) =>
@@ -226,7 +226,7 @@ describe('GET /audit', () => {
           destination: { write: (line) => void logged.push(line) },
         });
         await chain(failing, log);
-        expect((await services().check(sound.tenant.id)).waiting).to.equal(0);
+        expect((await services().check(intact.tenant.id)).waiting).to.equal(0);
         expect(logged.join('')).to.contain(broken.tenant.id).and.to.contain('audit chain not extended');
       });
 

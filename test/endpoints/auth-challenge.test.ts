@@ -13,7 +13,7 @@ import { startServer, type TestServer } from '../support/server.js';
 import { startSiteverify, type Siteverify } from '../support/siteverify.js';
 
 const SECRET = 'the-secret-of-this-installation';
-const goodToken = (): string => `good-${randomBytes(8).toString('hex')}`;
+const validToken = (): string => `good-${randomBytes(8).toString('hex')}`;
 
 /**
  * The seven endpoints of the API document, and the code by mail, which verifies a password like a sign-in: each with a
@@ -96,7 +96,7 @@ describe('the bot challenge', () => {
       const refused = await post(route, { ...body, challengeToken: 'bad-token' });
       expect([refused.status, refused.body.error.code], refused.text).to.deep.equal([422, 'BOT_CHALLENGE_FAILED']);
       expect(argon2.calls).to.equal(0);
-      const passed = await post(route, { ...body, challengeToken: goodToken() });
+      const passed = await post(route, { ...body, challengeToken: validToken() });
       expect(passed.text).not.to.contain('BOT_CHALLENGE').and.not.to.contain('challengeToken');
     });
   }
@@ -109,7 +109,7 @@ describe('the bot challenge', () => {
           tenantSlug: org.tenant.slug,
           email: 'no address',
           password: PASSWORD,
-          challengeToken: goodToken(),
+          challengeToken: validToken(),
         })
       ).status,
     ).to.equal(400);
@@ -117,7 +117,7 @@ describe('the bot challenge', () => {
   });
 
   it('sends the secret and the token to the verifier, and the secret to no other host', async () => {
-    const challengeToken = goodToken();
+    const challengeToken = validToken();
     const answer = await post('POST /auth/login', {
       tenantSlug: org.tenant.slug,
       email: org.owner.email,
@@ -137,15 +137,19 @@ describe('the bot challenge', () => {
   });
 
   it('refuses sign-ins when the verifier is unreachable', async () => {
-    const gone = await startSiteverify();
-    await gone.stop();
+    const unreachable = await startSiteverify();
+    await unreachable.stop();
     const other = await startServer({
-      env: { BOT_CHALLENGE_PROVIDER: 'hcaptcha', BOT_CHALLENGE_SECRET: SECRET, BOT_CHALLENGE_VERIFY_URL: gone.url },
+      env: {
+        BOT_CHALLENGE_PROVIDER: 'hcaptcha',
+        BOT_CHALLENGE_SECRET: SECRET,
+        BOT_CHALLENGE_VERIFY_URL: unreachable.url,
+      },
     });
     try {
       const answer = await other.client.post<DomainError>('/auth/register', {
         ...BODIES['POST /auth/register']?.(org),
-        challengeToken: goodToken(),
+        challengeToken: validToken(),
       });
       expect([answer.status, answer.body.error.code], answer.text).to.deep.equal([503, 'BOT_CHALLENGE_UNAVAILABLE']);
       expect(answer.headers.get('retry-after')).to.match(/^\d+$/);

@@ -61,7 +61,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     };
     const register = async () => opened(await server.client.post('/auth/register', account()));
     /** Several kinds of requests, both reads and writes. */
-    const BEYOND = (client: Client): Promise<Answer<DomainError>>[] => [
+    const requestsBeyondAuth = (client: Client): Promise<Answer<DomainError>>[] => [
       client.get('/contracts'),
       client.get('/tenant-admin/members'),
       client.post('/tenant-admin/invitations', { email: 'friend@example.test', roleCode: 'admin' }),
@@ -69,14 +69,14 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       client.get('/payments/stats'),
       client.get('/contracts/export'),
     ];
-    const expectShut = async (client: Client, why = ''): Promise<void> => {
-      for (const answer of await Promise.all(BEYOND(client)))
+    const expectLimited = async (client: Client, why = ''): Promise<void> => {
+      for (const answer of await Promise.all(requestsBeyondAuth(client)))
         expect([answer.status, answer.body.error.code], why).to.deep.equal([403, 'MFA_ENROLMENT_REQUIRED']);
       expect((await client.get('/auth/me')).status, why).to.equal(200);
       expect((await client.get('/auth/mfa/status')).body, why).to.deep.include({ enrolled: false, required: true });
     };
     const expectOpen = async (client: Client): Promise<void> => {
-      for (const { status, text } of await Promise.all(BEYOND(client)))
+      for (const { status, text } of await Promise.all(requestsBeyondAuth(client)))
         expect(status, text).to.be.oneOf([200, 201, 409]);
     };
     const enrolIn = async (client: Client): Promise<string> => {
@@ -93,7 +93,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
     it('limit a newly registered owner to /auth until they have enrolled, in the same session', async () => {
       const client = await register();
-      await expectShut(client);
+      await expectLimited(client);
       await enrolIn(client);
       await expectOpen(client);
     });
@@ -102,7 +102,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const given = account();
       const { body } = await server.client.post<AuthLoginResult>('/auth/register', given);
       const { body: next } = await server.client.post<TokenPair>('/auth/refresh', { refreshToken: body.refreshToken });
-      await expectShut(server.client.as(next.accessToken));
+      await expectLimited(server.client.as(next.accessToken));
       const login = await server.client.post<MfaLoginRequired>('/auth/login', {
         tenantSlug: given.tenantSlug,
         email: given.email,
@@ -125,7 +125,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     it('limit a member who redeems a code to /auth', async () => {
       const [issued] = await server.services.codes.issue({ planCode: 'business', count: 1, expiresAt: null }, OPERATOR);
       const client = opened(await server.client.post('/auth/redeem', { ...account(), code: issued?.code }));
-      await expectShut(client);
+      await expectLimited(client);
       await enrolIn(client);
       await expectOpen(client);
     });
@@ -144,7 +144,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         );
       };
       const admin = await join('admin');
-      await expectShut(admin);
+      await expectLimited(admin);
       await enrolIn(admin);
       await expectOpen(admin);
       expect((await (await join('finance')).get('/contracts')).status).to.equal(200);
@@ -164,7 +164,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await setRole('manager');
       expect((await client.get('/contracts')).status, 'a manager has no administration rights').to.equal(200);
       await setRole('admin');
-      await expectShut(client);
+      await expectLimited(client);
       await setRole('viewer');
       expect((await client.get('/contracts')).status, 'and the session is open again without the role').to.equal(200);
       await setRole('admin');
@@ -184,7 +184,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         { tenantId: made.tenant.id, code: 'viewer', permissions: { admin: 'edit' } },
         OPERATOR,
       );
-      await expectShut(client);
+      await expectLimited(client);
     });
 
     it('require a new sign-in and an enrolment of a member with an old session, which then ends', async () => {
@@ -195,7 +195,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         { tenantId: made.tenant.id, memberId: member.id, roleCode: 'admin' },
         OPERATOR,
       );
-      await expectShut(client);
+      await expectLimited(client);
       const start = await client.post<DomainError>('/auth/mfa/enroll/start');
       expect([start.status, start.body.error.code]).to.deep.equal([403, 'RECENT_LOGIN_REQUIRED']);
       const credentials = { tenantSlug: made.tenant.slug, email: member.email, password: PASSWORD };
@@ -240,7 +240,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(
         (await client.post('/auth/passkeys/register/verify', { response: authenticator.create(options) })).status,
       ).to.equal(201);
-      await expectShut(client);
+      await expectLimited(client);
       const { body: asked } = await server.client.post<{ flowId: string; options: RequestOptions }>(
         '/auth/passkeys/login/options',
         { tenantSlug: given.tenantSlug, email: given.email },
@@ -285,7 +285,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         { tenantId: made.tenant.id, memberId: member.id, roleCode: 'admin' },
         OPERATOR,
       );
-      await expectShut(client);
+      await expectLimited(client);
     });
   });
 }

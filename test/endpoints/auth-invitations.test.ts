@@ -217,9 +217,9 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect((await admin.post(`/tenant-admin/invitations/${invitation.id}/resend`)).status).to.equal(429);
       expect((await admin.get<Invitation[]>('/tenant-admin/invitations')).body).to.have.length(2);
       const other = await makeTenant(server.services);
-      const stranger = (await signIn(server.client, { tenant: other.tenant, member: other.owner })).client;
+      const otherTenant = (await signIn(server.client, { tenant: other.tenant, member: other.owner })).client;
       expect(
-        (await stranger.post('/tenant-admin/invitations', { email: address(), roleCode: 'viewer' })).status,
+        (await otherTenant.post('/tenant-admin/invitations', { email: address(), roleCode: 'viewer' })).status,
       ).to.equal(201);
 
       clock.advance(40 * 60_000);
@@ -230,10 +230,10 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     it('an admin of another tenant can neither see, resend nor withdraw an invitation', async () => {
       const { invitation, token } = await invited();
       const other = await makeTenant(server.services);
-      const stranger = (await signIn(server.client, { tenant: other.tenant, member: other.owner })).client;
-      expect((await stranger.get<Invitation[]>('/tenant-admin/invitations')).body).to.deep.equal([]);
-      expect((await stranger.post(`/tenant-admin/invitations/${invitation.id}/resend`)).status).to.equal(404);
-      expect((await stranger.delete(`/tenant-admin/invitations/${invitation.id}`)).status).to.equal(404);
+      const otherTenant = (await signIn(server.client, { tenant: other.tenant, member: other.owner })).client;
+      expect((await otherTenant.get<Invitation[]>('/tenant-admin/invitations')).body).to.deep.equal([]);
+      expect((await otherTenant.post(`/tenant-admin/invitations/${invitation.id}/resend`)).status).to.equal(404);
+      expect((await otherTenant.delete(`/tenant-admin/invitations/${invitation.id}`)).status).to.equal(404);
       expect((await accept(token)).status).to.equal(201);
     });
 

@@ -35,8 +35,8 @@ describe('the enrolment of an authenticator', () => {
       return { tenant: made.tenant, member: await makeMember(identity, made, { roleCode }) };
     };
     const signedIn = async () => {
-      const who = await account();
-      return { who, client: (await signIn(app.client, who)).client };
+      const user = await account();
+      return { user, client: (await signIn(app.client, user)).client };
     };
     const start = async (client: Client): Promise<string> =>
       (await client.post<{ secret: string }>('/auth/mfa/enroll/start')).body.secret;
@@ -45,26 +45,26 @@ describe('the enrolment of an authenticator', () => {
     const status = async (client: Client) => (await client.get<Status>('/auth/mfa/status')).body;
 
     it('needs a code generated from the secret, and returns recovery codes once', async () => {
-      const { who, client } = await signedIn();
+      const { user, client } = await signedIn();
       expect(await status(client)).to.deep.equal({ enrolled: false, required: false, recoveryCodesLeft: 0 });
       const offer = await client.post<{ secret: string; otpauthUrl: string }>('/auth/mfa/enroll/start');
       expect(offer.status).to.equal(200);
       expect(Object.keys(offer.body).toSorted()).to.deep.equal(['otpauthUrl', 'secret']);
       expect(await status(client)).to.include({ enrolled: false });
-      expect((await logIn(app.client, who)).body.accessToken).to.be.a('string');
+      expect((await logIn(app.client, user)).body.accessToken).to.be.a('string');
       const confirmed = await confirm(client, offer.body.secret);
       expect(confirmed.status).to.equal(200);
       expect(confirmed.body.recoveryCodes).to.have.length(10);
       expect(await status(client)).to.deep.equal({ enrolled: true, required: false, recoveryCodesLeft: 10 });
-      expect((await logIn(app.client, who)).body.mfaRequired).to.equal(true);
-      expect(await auditedOf(identity, who)).to.include('mfa_enrolled');
+      expect((await logIn(app.client, user)).body.mfaRequired).to.equal(true);
+      expect(await auditedOf(identity, user)).to.include('mfa_enrolled');
     });
 
     it('refuses a secret chosen by the attacker, issued to another member, or ten minutes old', async () => {
       const { client } = await signedIn();
-      const { client: stranger } = await signedIn();
+      const { client: otherClient } = await signedIn();
       const own = await start(client);
-      for (const secret of ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', await start(stranger), own.toLowerCase()]) {
+      for (const secret of ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', await start(otherClient), own.toLowerCase()]) {
         const answer = await confirm(client, secret, codeOf({ secret: secret.toUpperCase(), at: now() }));
         expect([answer.status, answer.body.error.code]).to.deep.equal([422, 'MFA_SECRET_UNKNOWN']);
       }
@@ -74,7 +74,7 @@ describe('the enrolment of an authenticator', () => {
     });
 
     it('refuses a wrong code, which counts against the account', async () => {
-      const { who, client } = await signedIn();
+      const { user, client } = await signedIn();
       const secret = await start(client);
       const wrong = wrongCode({ secret, at: now() });
       for (let guess = 1; guess <= 10; guess++) {
@@ -82,7 +82,7 @@ describe('the enrolment of an authenticator', () => {
         expect([answer.status, answer.body.error.code]).to.deep.equal([401, 'MFA_CODE_INVALID']);
       }
       expect((await confirm(client, secret)).status).to.equal(429);
-      expect((await logIn(app.client, who)).status).to.equal(429);
+      expect((await logIn(app.client, user)).status).to.equal(429);
       for (const code of ['12345', '1234567', 'abcdef', ''])
         expect((await confirm(client, secret, code)).status, code).to.equal(400);
     });
@@ -105,8 +105,8 @@ describe('the enrolment of an authenticator', () => {
 
     it('is reverted only with a code of the authenticator, or a recovery code', async () => {
       for (const by of ['totp', 'recovery'] as const) {
-        const who = await account();
-        const { client, secret, recoveryCodes } = await enrol(app.client, who, { at: now() });
+        const user = await account();
+        const { client, secret, recoveryCodes } = await enrol(app.client, user, { at: now() });
         const used = codeOf({ secret, at: now() });
         identity.clock.advance(30_000);
         for (const code of [used, wrongCode({ secret, at: now() })]) {
@@ -120,8 +120,8 @@ describe('the enrolment of an authenticator', () => {
         });
         expect(answer.status).to.equal(200);
         expect(answer.body).to.deep.equal({ enrolled: false, required: false, recoveryCodesLeft: 0 });
-        expect((await logIn(app.client, who)).body.accessToken).to.be.a('string');
-        expect(await auditedOf(identity, who)).to.include.members(['mfa_code_refused', 'mfa_disabled']);
+        expect((await logIn(app.client, user)).body.accessToken).to.be.a('string');
+        expect(await auditedOf(identity, user)).to.include.members(['mfa_code_refused', 'mfa_disabled']);
         const again = await client.post<DomainError>('/auth/mfa/disable', { code: '123456' });
         expect([again.status, again.body.error.code]).to.deep.equal([409, 'MFA_NOT_ENROLLED']);
       }
@@ -138,9 +138,9 @@ describe('the enrolment of an authenticator', () => {
     });
 
     it('cannot be reverted if the policy requires a second factor', async () => {
-      const who = await account('admin');
-      const secret = (await logIn(app.client, who)).body.secret ?? '';
-      const entered = await logIn(app.client, who, { mfaSetupSecret: secret, mfaCode: codeOf({ secret, at: now() }) });
+      const user = await account('admin');
+      const secret = (await logIn(app.client, user)).body.secret ?? '';
+      const entered = await logIn(app.client, user, { mfaSetupSecret: secret, mfaCode: codeOf({ secret, at: now() }) });
       const client = app.client.as(entered.body.accessToken);
       expect(await status(client)).to.include({ enrolled: true, required: true });
       identity.clock.advance(30_000);

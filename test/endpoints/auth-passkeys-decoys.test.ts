@@ -28,7 +28,7 @@ describe('the passkey options of an unknown account', () => {
     before(async () => {
       ({ database } = await fresh());
       identity = await startIdentity(
-        listening(database, (sql) => statements.push(sql)),
+        recording(database, (sql) => statements.push(sql)),
         { keyRing: parseKeyRing(keys) },
       );
       app = await serveIdentity(identity);
@@ -54,7 +54,7 @@ describe('the passkey options of an unknown account', () => {
     };
     const idsFor = async (...given: Parameters<typeof ask>) =>
       (await ask(...given)).options.allowCredentials.map(({ id }) => id);
-    const everybody = async () => ({
+    const optionsOfAll = async () => ({
       known: await ask(known),
       'without passkeys': await ask(org.owner.email),
       unknown: await ask('nobody@example.test'),
@@ -62,8 +62,8 @@ describe('the passkey options of an unknown account', () => {
     });
 
     it('have the same shape as for accounts with and without passkeys', async () => {
-      for (const [who, { flowId, options }] of Object.entries(await everybody())) {
-        expect(Buffer.from(flowId, 'base64url'), who).to.have.length(32);
+      for (const [account, { flowId, options }] of Object.entries(await optionsOfAll())) {
+        expect(Buffer.from(flowId, 'base64url'), account).to.have.length(32);
         const { challenge, allowCredentials, ...rest } = options;
         expect(Buffer.from(challenge, 'base64url')).to.have.length(32);
         expect(rest).to.deep.equal({ rpId: 'book.example.test', timeout: 300_000, userVerification: 'required' });
@@ -96,7 +96,7 @@ describe('the passkey options of an unknown account', () => {
 
     it('contain other ids for another email, another tenant and another installation', async () => {
       const ids = await idsFor('nobody@example.test');
-      const stranger = await serveIdentity(
+      const otherInstallation = await serveIdentity(
         await startIdentity(database, {
           ...identity.options,
           database,
@@ -107,11 +107,11 @@ describe('the passkey options of an unknown account', () => {
         for (const others of [
           await idsFor('nobody2@example.test'),
           await idsFor('nobody@example.test', { tenantSlug: 'another' }),
-          await idsFor('nobody@example.test', { to: stranger }),
+          await idsFor('nobody@example.test', { to: otherInstallation }),
         ])
           expect(others).not.to.deep.equal(ids);
       } finally {
-        await stranger.stop();
+        await otherInstallation.stop();
       }
     });
 
@@ -134,10 +134,10 @@ describe('the passkey options of an unknown account', () => {
       expect(
         (await ask(member.email)).options.allowCredentials.map((credential) => Object.keys(credential)),
       ).to.deep.equal([['id', 'type']]);
-      const strangers = await Promise.all(
+      const unknownAccounts = await Promise.all(
         Array.from({ length: 120 }, (_, index) => idsWithoutTransports(`s${index}@example.test`)),
       );
-      expect(strangers.flat()).not.to.deep.equal([]);
+      expect(unknownAccounts.flat()).not.to.deep.equal([]);
     });
 
     const idsWithoutTransports = async (email: string) =>
@@ -164,7 +164,7 @@ describe('the passkey options of an unknown account', () => {
           await of(async () => {
             const answer = await app.client.post('/auth/passkeys/login/verify', {
               flowId,
-              response: strangersAnswer(options.allowCredentials[0]?.id ?? '', options.challenge),
+              response: answerWithUnknownKey(options.allowCredentials[0]?.id ?? '', options.challenge),
             });
             expect([answer.status, answer.text]).to.deep.equal([
               401,
@@ -181,29 +181,29 @@ describe('the passkey options of an unknown account', () => {
 });
 
 /** An answer that is valid in every part, but signed with an unknown key. */
-function strangersAnswer(id: string, challenge: string) {
+function answerWithUnknownKey(id: string, challenge: string) {
   const authenticator = softwareAuthenticator({ origin: PUBLIC_URL });
   authenticator.create({ challenge, rp: { id: 'book.example.test' }, user: { id: '' } }, { credentialId: id });
   return authenticator.get({ challenge, rpId: 'book.example.test' }, { userHandle: null });
 }
 
 /** The same database; every statement is recorded. */
-function listening(database: Database, hear: (sql: string) => void): Database {
-  const heard = (tx: Transaction): Transaction => ({
+function recording(database: Database, record: (sql: string) => void): Database {
+  const recorded = (tx: Transaction): Transaction => ({
     dialect: tx.dialect,
     get writes() {
       return tx.writes;
     },
-    all: (sql, values) => (hear(sql), tx.all(sql, values)),
-    get: (sql, values) => (hear(sql), tx.get(sql, values)),
-    run: (sql, values) => (hear(sql), tx.run(sql, values)),
+    all: (sql, values) => (record(sql), tx.all(sql, values)),
+    get: (sql, values) => (record(sql), tx.get(sql, values)),
+    run: (sql, values) => (record(sql), tx.run(sql, values)),
     table: (name) => tx.table(name),
     savepoint: (work) => tx.savepoint(work),
   });
   return {
     dialect: database.dialect,
-    read: (scope, work) => database.read(scope, (tx) => work(heard(tx))),
-    write: (scope, work) => database.write(scope, (tx) => work(heard(tx))),
+    read: (scope, work) => database.read(scope, (tx) => work(recorded(tx))),
+    write: (scope, work) => database.write(scope, (tx) => work(recorded(tx))),
     ping: (timeoutMs) => database.ping(timeoutMs),
     pool: () => database.pool(),
     exclusive: (work) => database.exclusive(work),

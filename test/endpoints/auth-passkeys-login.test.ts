@@ -68,9 +68,9 @@ describe('attacks on the sign-in with passkeys', () => {
       ).body;
     const answer = (flowId: string, response: unknown, to: LittleApp = app) =>
       to.client.post<TokenPair & FrameworkError>('/auth/passkeys/login/verify', { flowId, response });
-    const attempt = async (who: Account, behaviour: Behaviour = {}, to: LittleApp = app) => {
-      const { flowId, options } = await ask(who, to);
-      return answer(flowId, who.authenticator.get(options, behaviour), to);
+    const attempt = async (user: Account, behaviour: Behaviour = {}, to: LittleApp = app) => {
+      const { flowId, options } = await ask(user, to);
+      return answer(flowId, user.authenticator.get(options, behaviour), to);
     };
     /** The same answer for every failure. */
     const refused = ({ status, body, headers }: Answer<FrameworkError>, what?: string) => {
@@ -93,14 +93,14 @@ describe('attacks on the sign-in with passkeys', () => {
     };
 
     it('one answer sent again, and ten times at once, signs in once', async () => {
-      const who = await account();
-      const { flowId, options } = await ask(who);
-      const response = who.authenticator.get(options);
+      const user = await account();
+      const { flowId, options } = await ask(user);
+      const response = user.authenticator.get(options);
       const answers = await Promise.all(Array.from({ length: 10 }, () => answer(flowId, response)));
       expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
       for (const other of answers.filter(({ status }) => status !== 200)) refused(other);
       refused(await answer(flowId, response));
-      refused(await answer((await ask(who)).flowId, response), 'under another flow');
+      refused(await answer((await ask(user)).flowId, response), 'under another flow');
     });
 
     const wrong: Readonly<Record<string, Behaviour>> = {
@@ -120,16 +120,16 @@ describe('attacks on the sign-in with passkeys', () => {
     };
     for (const [name, behaviour] of Object.entries(wrong)) {
       it(`an answer ${name} is refused, and uses up the challenge`, async () => {
-        const who = await account();
-        const { flowId, options } = await ask(who);
-        refused(await answer(flowId, who.authenticator.get(options, behaviour)));
-        refused(await answer(flowId, who.authenticator.get(options)));
-        expect((await attempt(who)).status).to.equal(200);
+        const user = await account();
+        const { flowId, options } = await ask(user);
+        refused(await answer(flowId, user.authenticator.get(options, behaviour)));
+        refused(await answer(flowId, user.authenticator.get(options)));
+        expect((await attempt(user)).status).to.equal(200);
       });
     }
 
     it('a signature, the data it signs or the credential it names cannot be altered', async () => {
-      const who = await account();
+      const user = await account();
       const flipped = (text: string, at: number) => {
         const buffer = Buffer.from(text, 'base64url');
         buffer[at] = (buffer[at] ?? 0) ^ 1;
@@ -152,16 +152,16 @@ describe('attacks on the sign-in with passkeys', () => {
         'authenticator data as zeros': () => ({ authenticatorData: '\u0000' }),
       };
       for (const [name, change] of Object.entries(alter)) {
-        const { flowId, options } = await ask(who);
-        const assertion = who.authenticator.get(options);
+        const { flowId, options } = await ask(user);
+        const assertion = user.authenticator.get(options);
         refused(
           await answer(flowId, { ...assertion, response: { ...assertion.response, ...change(assertion) } }),
           name,
         );
       }
       for (const id of ['\u0000', 'AAAA', 'ü', 'x'.repeat(2_000)]) {
-        const { flowId, options } = await ask(who);
-        refused(await answer(flowId, { ...who.authenticator.get(options), id, rawId: id }), id.slice(0, 10));
+        const { flowId, options } = await ask(user);
+        refused(await answer(flowId, { ...user.authenticator.get(options), id, rawId: id }), id.slice(0, 10));
       }
       expect(app.logged.filter(({ msg }) => msg === 'unexpected error')).to.deep.equal([]);
     });
@@ -190,40 +190,40 @@ describe('attacks on the sign-in with passkeys', () => {
     });
 
     it('a registration flow, an unknown flow and an expired one do not open a session', async () => {
-      const who = await account();
-      const { body } = await who.client.post<{ flowId: string; options: CreationOptions }>(
+      const user = await account();
+      const { body } = await user.client.post<{ flowId: string; options: CreationOptions }>(
         '/auth/passkeys/register/options',
       );
       refused(
         await answer(
           body.flowId,
-          who.authenticator.get({ challenge: body.options.challenge, rpId: body.options.rp.id }),
+          user.authenticator.get({ challenge: body.options.challenge, rpId: body.options.rp.id }),
         ),
         'of a registration',
       );
       refused(
-        await answer('x', who.authenticator.get({ challenge: 'x', rpId: 'book.example.test' })),
+        await answer('x', user.authenticator.get({ challenge: 'x', rpId: 'book.example.test' })),
         'of an unknown user',
       );
-      const { flowId, options } = await ask(who);
+      const { flowId, options } = await ask(user);
       identity.clock.advance(5 * 60_000);
-      refused(await answer(flowId, who.authenticator.get(options)), 'over');
+      refused(await answer(flowId, user.authenticator.get(options)), 'over');
     });
 
     it('a copied authenticator, whose counter falls behind, is refused with a separate reason in the audit', async () => {
-      const who = await account();
-      expect((await attempt(who, { counter: 40 })).status).to.equal(200);
-      for (const counter of [40, 39, 1, 0]) refused(await attempt(who, { counter }), String(counter));
-      expect((await attempt(who, { counter: 41 })).status).to.equal(200);
-      expect((await attempt(who, { counter: 4_294_967_295 })).status).to.equal(200);
-      expect(await lastFailure(who)).to.deep.equal({ reason: 'passkey_counter' });
+      const user = await account();
+      expect((await attempt(user, { counter: 40 })).status).to.equal(200);
+      for (const counter of [40, 39, 1, 0]) refused(await attempt(user, { counter }), String(counter));
+      expect((await attempt(user, { counter: 41 })).status).to.equal(200);
+      expect((await attempt(user, { counter: 4_294_967_295 })).status).to.equal(200);
+      expect(await lastFailure(user)).to.deep.equal({ reason: 'passkey_counter' });
     });
 
     it('of two answers with the same counter, at most one signs in', async () => {
-      const who = await account();
-      const asked = [await ask(who), await ask(who), await ask(who)];
+      const user = await account();
+      const asked = [await ask(user), await ask(user), await ask(user)];
       const answers = await Promise.all(
-        asked.map(({ flowId, options }) => answer(flowId, who.authenticator.get(options, { counter: 7 }))),
+        asked.map(({ flowId, options }) => answer(flowId, user.authenticator.get(options, { counter: 7 }))),
       );
       expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
     });
@@ -247,23 +247,23 @@ describe('attacks on the sign-in with passkeys', () => {
     });
 
     it('a locked password does not block a passkey, nor do failed passkeys lock the password', async () => {
-      const who = await account();
+      const user = await account();
       for (let count = 0; count < 10; count += 1)
         await app.client.post('/auth/login', {
           tenantSlug: org.tenant.slug,
-          email: who.member.email,
+          email: user.member.email,
           password: 'wrong',
         });
-      const password = { tenantSlug: org.tenant.slug, email: who.member.email, password: PASSWORD };
+      const password = { tenantSlug: org.tenant.slug, email: user.member.email, password: PASSWORD };
       expect((await app.client.post('/auth/login', password)).status).to.equal(429);
-      expect((await attempt(who)).status).to.equal(200);
+      expect((await attempt(user)).status).to.equal(200);
       identity.clock.advance(16 * 60_000);
-      for (let count = 0; count < 12; count += 1) refused(await attempt(who, { verified: false }));
+      for (let count = 0; count < 12; count += 1) refused(await attempt(user, { verified: false }));
       expect((await app.client.post('/auth/login', password)).status).to.equal(200);
     });
 
     it('an address with too many failed attempts gets 429 for further ones, but a valid passkey still signs in from it', async () => {
-      const who = await account();
+      const user = await account();
       const strict = await serveIdentity(
         await startIdentity(identity.database, {
           ...identity.options,
@@ -273,11 +273,11 @@ describe('attacks on the sign-in with passkeys', () => {
       );
       try {
         identity.clock.advance(16 * 60_000);
-        for (let count = 0; count < 3; count += 1) refused(await attempt(who, { verified: false }, strict));
-        const beyond = await attempt(who, { verified: false }, strict);
+        for (let count = 0; count < 3; count += 1) refused(await attempt(user, { verified: false }, strict));
+        const beyond = await attempt(user, { verified: false }, strict);
         expect(beyond.status).to.equal(429);
         expect(Number(beyond.headers.get('retry-after'))).to.be.within(1, 900);
-        expect((await attempt(who, {}, strict)).status).to.equal(200);
+        expect((await attempt(user, {}, strict)).status).to.equal(200);
       } finally {
         await strict.stop();
         identity.clock.advance(16 * 60_000);
@@ -285,18 +285,18 @@ describe('attacks on the sign-in with passkeys', () => {
     });
 
     it('if admins need a second factor, a passkey counts as both, and a password alone does not suffice', async () => {
-      const who = await account({ roleCode: 'admin' });
+      const user = await account({ roleCode: 'admin' });
       const strict = await serveIdentity(
         await startIdentity(identity.database, { ...identity.options, mfaRequiredForAdmins: true }),
       );
       try {
         const byPassword = await strict.client.post<{ mfaRequired: boolean }>('/auth/login', {
           tenantSlug: org.tenant.slug,
-          email: who.member.email,
+          email: user.member.email,
           password: PASSWORD,
         });
         expect([byPassword.status, byPassword.body.mfaRequired]).to.deep.equal([200, true]);
-        expect((await attempt(who, {}, strict)).body.accessToken).to.be.a('string');
+        expect((await attempt(user, {}, strict)).body.accessToken).to.be.a('string');
       } finally {
         await strict.stop();
       }

@@ -171,7 +171,7 @@ describe('attacks on the registration of passkeys', () => {
 
     it('a malformed answer is refused, whichever part is malformed, without an internal error', async () => {
       const { client } = await newMember();
-      const good = (options: CreationOptions) => authenticator().create(options);
+      const validAnswer = (options: CreationOptions) => authenticator().create(options);
       const deep = Buffer.concat([Buffer.alloc(20_000, 0x81), Buffer.of(0x01)]).toString('base64url');
       const huge = Buffer.from([0xbb, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]).toString('base64url');
       const objects = [
@@ -197,7 +197,7 @@ describe('attacks on the registration of passkeys', () => {
         ),
       );
       for (const attestationObject of objects.filter((text) => text !== '')) {
-        const response = good((await ask(client)).options);
+        const response = validAnswer((await ask(client)).options);
         await refused(
           client,
           { ...response, response: { ...response.response, attestationObject } },
@@ -205,7 +205,7 @@ describe('attacks on the registration of passkeys', () => {
         );
       }
       for (const clientData of ['null', '[]', '5', '{', '{"challenge":5}', '{"challenge":{"a":1}}', '{}']) {
-        const response = good((await ask(client)).options);
+        const response = validAnswer((await ask(client)).options);
         await refused(
           client,
           {
@@ -215,7 +215,7 @@ describe('attacks on the registration of passkeys', () => {
           clientData,
         );
       }
-      const response = good((await ask(client)).options);
+      const response = validAnswer((await ask(client)).options);
       await refused(client, { ...response, rawId: 'another' }, 'rawId');
       for (const bad of [
         {},

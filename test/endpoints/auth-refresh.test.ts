@@ -135,14 +135,14 @@ describe('refresh', () => {
     });
 
     it('refuses two cookies with the name in any order, and clears them where the browser allows it', async () => {
-      const [mine, strangers] = [await enter(), await enter()];
+      const [mine, otherSession] = [await enter(), await enter()];
       const names = ([one, other]: readonly [string, string]) => ({
         Cookie: `service_tenant_refresh=${one}; theme=dark; service_tenant_refresh=${other}`,
         Host: 'book.eu.example.test:8443',
       });
       for (const pair of [
-        [mine.result.refreshToken, strangers.result.refreshToken],
-        [strangers.result.refreshToken, mine.result.refreshToken],
+        [mine.result.refreshToken, otherSession.result.refreshToken],
+        [otherSession.result.refreshToken, mine.result.refreshToken],
         [mine.result.refreshToken, ''],
         [mine.result.refreshToken, mine.result.refreshToken],
       ] as const) {
@@ -170,7 +170,7 @@ describe('refresh', () => {
       }
       // The refused request has not ended the session.
       expect((await byBody(mine.result.refreshToken)).status).to.equal(200);
-      expect((await byCookie(strangers.result.refreshToken)).status).to.equal(200);
+      expect((await byCookie(otherSession.result.refreshToken)).status).to.equal(200);
       const both = await app.client.post(
         '/auth/refresh',
         { refreshToken: (await enter()).result.refreshToken },

@@ -25,16 +25,16 @@ describe("a member's sessions", () => {
 
     const signedIn = async () => {
       const made = await makeTenant(identity);
-      const who = { ...made, member: await makeMember(identity, made) };
-      return { who, ...(await signIn(app.client, who)) };
+      const user = { ...made, member: await makeMember(identity, made) };
+      return { who: user, ...(await signIn(app.client, user)) };
     };
 
     it('are listed newest first, with the place and time of their sign-in', async () => {
-      const { who, client } = await signedIn();
+      const { who: user, client } = await signedIn();
       identity.clock.advance(60_000);
       await app.client.post(
         '/auth/login',
-        { tenantSlug: who.tenant.slug, email: who.member.email, password: PASSWORD },
+        { tenantSlug: user.tenant.slug, email: user.member.email, password: PASSWORD },
         { headers: { 'User-Agent': 'second browser' } },
       );
       const { status, body } = await client.get<OwnSession[]>('/auth/sessions');
@@ -59,19 +59,19 @@ describe("a member's sessions", () => {
     });
 
     it('are listed for the caller only, without ended ones', async () => {
-      const { who, client } = await signedIn();
-      await signIn(app.client, { ...who, member: who.owner });
-      const gone = await signIn(app.client, who);
-      await gone.client.post('/auth/logout');
+      const { who: user, client } = await signedIn();
+      await signIn(app.client, { ...user, member: user.owner });
+      const ended = await signIn(app.client, user);
+      await ended.client.post('/auth/logout');
       expect((await client.get<OwnSession[]>('/auth/sessions')).body).to.have.length(1);
       identity.clock.advance(31 * 24 * 3_600_000);
-      const again = await signIn(app.client, who);
+      const again = await signIn(app.client, user);
       expect((await again.client.get<OwnSession[]>('/auth/sessions')).body).to.have.length(1);
     });
 
     it('end at once, with both tokens', async () => {
-      const { who, client } = await signedIn();
-      const other = await signIn(app.client, who);
+      const { who: user, client } = await signedIn();
+      const other = await signIn(app.client, user);
       expect((await other.client.get('/auth/me')).status).to.equal(200);
       const { body } = await client.get<OwnSession[]>('/auth/sessions');
       const target = body.find(({ current }) => !current)?.id ?? '';
@@ -83,13 +83,13 @@ describe("a member's sessions", () => {
       );
       expect((await client.get('/auth/me')).status).to.equal(200);
       expect((await client.delete(`/auth/sessions/${target}`)).status).to.equal(404);
-      expect(await auditedOf(identity, who)).to.include('session_ended');
+      expect(await auditedOf(identity, user)).to.include('session_ended');
     });
 
     it("are all ended except the current one, with both of their tokens, and no other member's", async () => {
-      const { who, client, result } = await signedIn();
-      const others = [await signIn(app.client, who), await signIn(app.client, who)];
-      const colleague = await signIn(app.client, { ...who, member: who.owner });
+      const { who: user, client, result } = await signedIn();
+      const others = [await signIn(app.client, user), await signIn(app.client, user)];
+      const colleague = await signIn(app.client, { ...user, member: user.owner });
       for (const other of others) expect((await other.client.get('/auth/me')).status).to.equal(200);
       const answer = await client.delete('/auth/sessions');
       expect([answer.status, answer.body]).to.deep.equal([200, { ok: true }]);
@@ -108,27 +108,27 @@ describe("a member's sessions", () => {
       const rows = await identity.database.read({ tenantId: null }, (tx) =>
         tx.all(
           "SELECT record_id, changes FROM audit_log WHERE actor_id = ? AND action = 'other_sessions_ended' ORDER BY id",
-          [who.member.id],
+          [user.member.id],
         ),
       );
       expect(rows).to.deep.equal([
-        { record_id: who.member.id, changes: '{"sessionsRevoked":2}' },
-        { record_id: who.member.id, changes: '{"sessionsRevoked":0}' },
+        { record_id: user.member.id, changes: '{"sessionsRevoked":2}' },
+        { record_id: user.member.id, changes: '{"sessionsRevoked":0}' },
       ]);
     });
 
     it('that end each other concurrently leave one', async () => {
-      const { who, client } = await signedIn();
-      const other = await signIn(app.client, who);
+      const { who: user, client } = await signedIn();
+      const other = await signIn(app.client, user);
       const answers = await Promise.all([client.delete('/auth/sessions'), other.client.delete('/auth/sessions')]);
       expect(answers.map(({ status }) => status)).to.have.members([200, 401]);
     });
 
     it('that are opened while the others end are either valid or ended', async () => {
-      const { who, client } = await signedIn();
+      const { who: user, client } = await signedIn();
       const [, ...logins] = await Promise.all([
         client.delete('/auth/sessions'),
-        ...[1, 2, 3].map(() => signIn(app.client, who)),
+        ...[1, 2, 3].map(() => signIn(app.client, user)),
       ]);
       const live = (await client.get<OwnSession[]>('/auth/sessions')).body.length - 1;
       const going = await Promise.all(logins.map(async (login) => (await login.client.get('/auth/me')).status));
@@ -143,8 +143,8 @@ describe("a member's sessions", () => {
     });
 
     it('of another member or tenant, or unknown ones, are not found with identical answers, and continue', async () => {
-      const { who, client } = await signedIn();
-      const colleague = await signIn(app.client, { ...who, member: who.owner });
+      const { who: user, client } = await signedIn();
+      const colleague = await signIn(app.client, { ...user, member: user.owner });
       const otherTenant = await signedIn();
       const ids: string[] = [];
       for (const { client: theirs } of [colleague, otherTenant])

@@ -23,18 +23,18 @@ import { beginSso, exchangeSso, startOidc, type TestProvider } from '../support/
 describe('attacks on single sign-on', () => {
   forEachDatabase((kind, fresh) => {
     let provider: TestProvider;
-    let liar: FakeProvider;
+    let attacker: FakeProvider;
     let identity: TestIdentity;
     let app: LittleApp;
     let org: MadeTenant;
     let email: string;
     before(async () => {
       provider = await startOidc({ publicUrl: PUBLIC_URL });
-      liar = await startFakeProvider();
+      attacker = await startFakeProvider();
       const read = parseSsoProviders([
         provider.settings(),
         provider.settings({ id: 'plain', name: 'The same again' }),
-        liar.settings(),
+        attacker.settings(),
         {
           id: 'gone',
           name: 'Gone',
@@ -51,12 +51,12 @@ describe('attacks on single sign-on', () => {
     beforeEach(async () => {
       ({ email } = await makeMember(identity, org));
       provider.account = { sub: `sub-${randomBytes(6).toString('hex')}`, email, email_verified: true };
-      liar.lie = {};
+      attacker.lie = {};
     });
     after(async () => {
       await app.stop();
       await provider.stop();
-      await liar.stop();
+      await attacker.stop();
     });
 
     const begin = (query: Record<string, string> = {}, id = 'corp') =>
@@ -92,11 +92,11 @@ describe('attacks on single sign-on', () => {
       );
 
     /** The outcome for a browser that returns with a code of the attacking provider. */
-    const believe = async (lie: Manipulation, parameters: Record<string, string> = {}) => {
-      liar.lie = lie;
+    const attempt = async (manipulation: Manipulation, parameters: Record<string, string> = {}) => {
+      attacker.lie = manipulation;
       const start = await app.client.get('/auth/sso/liar/start', { query: { tenantSlug: org.tenant.slug } });
       const asked = new URL(start.headers.get('location') ?? '').searchParams;
-      liar.nonce = asked.get('nonce') ?? '';
+      attacker.nonce = asked.get('nonce') ?? '';
       const cookie = (start.headers.getSetCookie()[0] ?? '').split(';')[0] ?? '';
       return Object.assign(
         await callback<DomainError | undefined>(
@@ -140,16 +140,16 @@ describe('attacks on single sign-on', () => {
 
     it('mix-up: an answer that names another issuer is refused before the code is sent to any server', async () => {
       const { back, cookie } = await begin();
-      back.searchParams.set('iss', liar.issuer);
+      back.searchParams.set('iss', attacker.issuer);
       const answer = await callback(back.search.slice(1), { cookie });
       expect(answer.headers.get('location')).to.equal('/?error=sso_failed');
       // This provider declares that it always sends its issuer, so an answer without it is not its own.
       const bare = await begin();
       bare.back.searchParams.delete('iss');
       expect((await callback(bare.back.search.slice(1), bare)).headers.get('location')).to.equal('/?error=sso_failed');
-      const before = liar.asked.filter((path) => path === '/token').length;
-      expect((await believe({}, { iss: provider.issuer })).headers.get('location')).to.equal('/?error=sso_failed');
-      expect(liar.asked.filter((path) => path === '/token')).to.have.length(before);
+      const before = attacker.asked.filter((path) => path === '/token').length;
+      expect((await attempt({}, { iss: provider.issuer })).headers.get('location')).to.equal('/?error=sso_failed');
+      expect(attacker.asked.filter((path) => path === '/token')).to.have.length(before);
     });
 
     it('a modified or missing code is refused', async () => {
@@ -166,17 +166,17 @@ describe('attacks on single sign-on', () => {
     });
 
     it('an unmodified answer of the attacking provider signs in, so the following ones are refused for their change alone', async () => {
-      const answer = await believe({ claims: { sub: 'honest', email, email_verified: true } });
+      const answer = await attempt({ claims: { sub: 'honest', email, email_verified: true } });
       expect((await exchange<TokenPair>(codeIn(answer), answer.cookie)).status).to.equal(200);
       const { email: other } = await makeMember(identity, org);
-      const reported = await believe({
+      const reported = await attempt({
         claims: { sub: 'honest too' },
         userInfo: { sub: 'honest too', email: other, email_verified: true },
       });
       expect((await exchange<TokenPair>(codeIn(reported), reported.cookie)).status).to.equal(200);
     });
 
-    const lies: Readonly<Record<string, Manipulation>> = {
+    const manipulations: Readonly<Record<string, Manipulation>> = {
       'another nonce': { claims: { nonce: 'not-the-one' } },
       'no nonce': { claims: { nonce: undefined } },
       'another audience': { claims: { aud: 'somebody-else' } },
@@ -206,10 +206,10 @@ describe('attacks on single sign-on', () => {
         tokenAnswer: { status: 307, headers: { Location: 'http://169.254.169.254/latest/meta-data' }, body: '' },
       },
     };
-    for (const [label, { claims, ...lie }] of Object.entries(lies)) {
+    for (const [label, { claims, ...manipulation }] of Object.entries(manipulations)) {
       it(`a provider that answers ${label} signs nobody in`, async () => {
         const before = await sessions();
-        const answer = await believe({ ...lie, claims: { email, email_verified: true, ...claims } });
+        const answer = await attempt({ ...manipulation, claims: { email, email_verified: true, ...claims } });
         expect([answer.status, answer.headers.get('location')]).to.deep.equal([302, '/?error=sso_failed']);
         expect(await sessions()).to.equal(before);
         expect((await reasons()).at(-1)).to.match(/^\w+$/);
@@ -225,8 +225,10 @@ describe('attacks on single sign-on', () => {
         { claims: { email, email_verified: false }, userInfo: { sub: 'liar-subject', email, email_verified: true } },
         { claims: { email_verified: true } },
       ];
-      for (const lie of unverified)
-        expect((await believe(lie)).headers.get('location'), JSON.stringify(lie)).to.equal('/?error=not_a_member');
+      for (const manipulation of unverified)
+        expect((await attempt(manipulation)).headers.get('location'), JSON.stringify(manipulation)).to.equal(
+          '/?error=not_a_member',
+        );
     });
 
     it("an email that only resembles a member's does not match it", async () => {
@@ -239,7 +241,7 @@ describe('attacks on single sign-on', () => {
         email.replace('@', '＠'),
       ]) {
         expect(
-          (await believe({ claims: { email: other, email_verified: true } })).headers.get('location'),
+          (await attempt({ claims: { email: other, email_verified: true } })).headers.get('location'),
           other,
         ).to.equal('/?error=not_a_member');
       }
@@ -255,7 +257,7 @@ describe('attacks on single sign-on', () => {
     it('the same subject of another issuer is another identity', async () => {
       const subject = provider.account?.sub;
       await aCode();
-      expect((await believe({ claims: { sub: subject } })).headers.get('location')).to.equal('/?error=not_a_member');
+      expect((await attempt({ claims: { sub: subject } })).headers.get('location')).to.equal('/?error=not_a_member');
     });
 
     it('foreign tenant: a member of one organisation cannot sign in to another by its name', async () => {
@@ -444,23 +446,23 @@ describe('attacks on single sign-on', () => {
 
     if (kind === 'sqlite') {
       it('a wrong, invalid or endless metadata document of an issuer is 502, and is requested again the next time', async () => {
-        const documents: readonly (readonly [label: string, lie: Manipulation])[] = [
+        const documents: readonly (readonly [label: string, manipulation: Manipulation])[] = [
           ['another issuer', { metadata: { issuer: 'https://accounts.example.test' } }],
           ['no endpoints', { metadata: { issuer: 5 } }],
           ['too long', { metadata: { padding: 'x'.repeat(2_000_000) } }],
         ];
-        const read = parseSsoProviders([liar.settings()]);
+        const read = parseSsoProviders([attacker.settings()]);
         if (!read.ok) throw new Error(read.problem);
         const again = await startIdentity(identity.database, { ...identity.options, ssoProviders: read.value });
         const other = await serveIdentity(again, { more: ssoEndpoints });
         try {
           const start = () =>
             other.client.get<DomainError>('/auth/sso/liar/start', { query: { tenantSlug: org.tenant.slug } });
-          for (const [label, lie] of documents) {
-            liar.lie = lie;
+          for (const [label, manipulation] of documents) {
+            attacker.lie = manipulation;
             expect((await start()).status, label).to.equal(502);
           }
-          liar.lie = {};
+          attacker.lie = {};
           expect((await start()).status).to.equal(302);
         } finally {
           await other.stop();
@@ -468,7 +470,7 @@ describe('attacks on single sign-on', () => {
       });
 
       it('an issuer on the local machine is refused in production', async () => {
-        const read = parseSsoProviders([liar.settings()]);
+        const read = parseSsoProviders([attacker.settings()]);
         if (!read.ok) throw new Error(read.problem);
         const strict = await startIdentity(identity.database, {
           ...identity.options,
@@ -477,11 +479,11 @@ describe('attacks on single sign-on', () => {
         });
         const other = await serveIdentity(strict, { more: ssoEndpoints });
         try {
-          const before = liar.asked.length;
+          const before = attacker.asked.length;
           expect(
             (await other.client.get('/auth/sso/liar/start', { query: { tenantSlug: org.tenant.slug } })).status,
           ).to.equal(502);
-          expect(liar.asked).to.have.length(before);
+          expect(attacker.asked).to.have.length(before);
         } finally {
           await other.stop();
         }

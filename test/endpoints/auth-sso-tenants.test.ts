@@ -266,10 +266,10 @@ describe('single sign-on of several organisations', () => {
         ).to.equal(200);
         // A neighbouring host can set a cookie of the plain name, at any path.
         const attacker = await signedIn();
-        const tossed = attacker.cookie.replace('__Host-', '');
+        const injected = attacker.cookie.replace('__Host-', '');
         expect(
           codeOf(
-            await secure.client.post('/auth/sso/exchange', { code: attacker.code }, { headers: { Cookie: tossed } }),
+            await secure.client.post('/auth/sso/exchange', { code: attacker.code }, { headers: { Cookie: injected } }),
           ),
         ).to.deep.equal([422, 'TOKEN_INVALID']);
       } finally {

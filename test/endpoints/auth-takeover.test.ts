@@ -20,7 +20,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     let smtp: MailServer;
     let clock: FakeClock;
     let org: MadeTenant;
-    let mallory: Member;
+    let takeoverAdmin: Member;
     let victim: Member;
     before(async () => {
       clock = fakeClock();
@@ -42,7 +42,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     });
     beforeEach(async () => {
       org = await makeTenant(server.services);
-      mallory = await makeMember(server.services, org, { roleCode: 'admin' });
+      takeoverAdmin = await makeMember(server.services, org, { roleCode: 'admin' });
       victim = await makeMember(server.services, org, { roleCode: 'admin' });
     });
 
@@ -68,7 +68,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await server.schedules.run('mail');
       await server.schedules.run('mail');
     };
-    const toldTo = async (email: string): Promise<(string | undefined)[]> => {
+    const subjectsSentTo = async (email: string): Promise<(string | undefined)[]> => {
       await deliver();
       return smtp.mails.filter(({ to }) => to.includes(email)).map(({ parsed }) => parsed.subject);
     };
@@ -97,12 +97,12 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         let client = await logIn(attacker);
         await demote(client);
         await refusedAs(patch(client, victim, { email: 'taken-over@example.test' }), FORBIDDEN);
-        expect(await toldTo(victim.email)).to.deep.equal([lost()]);
+        expect(await subjectsSentTo(victim.email)).to.deep.equal([lost()]);
         clock.advance(7 * DAY_MS - 1);
         client = await logIn(attacker);
         await refusedAs(patch(client, victim, { email: 'taken-over@example.test' }), FORBIDDEN);
         await promote(client);
-        expect(await toldTo(victim.email)).to.deep.equal([lost(), gained()]);
+        expect(await subjectsSentTo(victim.email)).to.deep.equal([lost(), gained()]);
         await demote(client);
         clock.advance(1);
         await refusedAs(patch(client, victim, { email: 'taken-over@example.test' }), FORBIDDEN);
@@ -119,21 +119,21 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
     it('cannot enable a disabled administrator with an unattended session', async () => {
       await done(patch(await logIn(org.owner), victim, { status: 'disabled' }));
-      const stolen = await logIn(mallory);
+      const stolen = await logIn(takeoverAdmin);
       clock.advance(10 * MINUTE_MS + 1);
       await refusedAs(patch(stolen, victim, { status: 'active' }), [403, 'RECENT_LOGIN_REQUIRED']);
       const viewer = await makeMember(server.services, org);
       await done(patch(stolen, viewer, { status: 'disabled' }));
       await done(patch(stolen, viewer, { status: 'active' }));
-      await done(patch(await logIn(mallory), victim, { status: 'active' }));
+      await done(patch(await logIn(takeoverAdmin), victim, { status: 'active' }));
     });
 
     it('cannot by disabling them first, nor by both at once', async () => {
-      const client = await logIn(mallory);
+      const client = await logIn(takeoverAdmin);
       await done(patch(client, victim, { status: 'disabled', roleCode: 'viewer' }));
       await refusedAs(patch(client, victim, { email: 'taken-over@example.test', status: 'active' }), FORBIDDEN);
       const attempts = await Promise.all([
-        patch(client, mallory, { name: 'Mallory' }),
+        patch(client, takeoverAdmin, { name: 'Mallory' }),
         patch(client, victim, { email: 'taken-over@example.test' }),
         patch(client, victim, { email: 'taken-over@example.test', roleCode: 'admin' }),
       ]);
@@ -158,15 +158,15 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await done(client.patch('/tenant-admin/roles/admin/permissions', { permissions: { contract_delete: 'none' } }));
       const viewer = await makeMember(server.services, org);
       await done(level(client, 'viewer', 'view'));
-      expect([...(await toldTo(victim.email)), ...(await toldTo(viewer.email))]).to.deep.equal([]);
+      expect([...(await subjectsSentTo(victim.email)), ...(await subjectsSentTo(viewer.email))]).to.deep.equal([]);
       await done(patch(client, viewer, { email: `new-${viewer.email}` }));
     });
 
     it('notifies each holder of a role in their own language', async () => {
       await done((await logIn(victim)).patch('/auth/preferences', { language: 'zh-CN' }));
       await done(level(await logIn(org.owner), 'admin', 'none'));
-      expect(await toldTo(victim.email)).to.deep.equal([`您已不能再管理${org.tenant.name}`]);
-      expect(await toldTo(mallory.email)).to.deep.equal([lost()]);
+      expect(await subjectsSentTo(victim.email)).to.deep.equal([`您已不能再管理${org.tenant.name}`]);
+      expect(await subjectsSentTo(takeoverAdmin.email)).to.deep.equal([lost()]);
     });
 
     describe('with a session older than ten minutes', () => {
@@ -177,7 +177,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         const {
           client,
           result: { refreshToken },
-        } = await signIn(server.client, { tenant: org.tenant, member: mallory });
+        } = await signIn(server.client, { tenant: org.tenant, member: takeoverAdmin });
         invitationId = (
           await client.post<{ id: string }>('/tenant-admin/invitations', {
             email: `asked@${org.tenant.slug}.test`,
@@ -213,7 +213,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       for (const [what, ask] of Object.entries(RIGHTS_THAT_GIVE)) {
         it(`is refused, and allowed after a sign-in: ${what}`, async () => {
           await refusedAs(ask(old), [403, 'RECENT_LOGIN_REQUIRED']);
-          await done(ask(await logIn(mallory)));
+          await done(ask(await logIn(takeoverAdmin)));
         });
       }
 
@@ -299,12 +299,12 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         { tenantId: org.tenant.id, memberId: victim.id, roleCode: 'viewer' },
         OPERATOR,
       );
-      await refusedAs(patch(await logIn(mallory), victim, { email: 'taken-over@example.test' }), FORBIDDEN);
+      await refusedAs(patch(await logIn(takeoverAdmin), victim, { email: 'taken-over@example.test' }), FORBIDDEN);
       await server.services.tenants.members.setRole(
         { tenantId: org.tenant.id, memberId: victim.id, roleCode: 'admin' },
         OPERATOR,
       );
-      expect(await toldTo(victim.email)).to.deep.equal([lost(), gained()]);
+      expect(await subjectsSentTo(victim.email)).to.deep.equal([lost(), gained()]);
     });
   });
 }

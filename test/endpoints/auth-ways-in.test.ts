@@ -141,11 +141,11 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         };
       },
       'the ownership is transferred': async () => {
-        const heir = await makeMember(server.services, org, { roleCode: 'admin' });
+        const newOwner = await makeMember(server.services, org, { roleCode: 'admin' });
         return {
           member: org.owner,
           reported: { to: org.owner.email, subject: /^Org .* has a new owner$/, says: 'The ownership of' },
-          change: (client) => client.post('/tenant-admin/owner-transfer', { newOwnerId: heir.id }),
+          change: (client) => client.post('/tenant-admin/owner-transfer', { newOwnerId: newOwner.id }),
         };
       },
     };
@@ -167,9 +167,9 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
       it(`is made by a recent session, which continues while all others end, and is notified to the previous address: ${what}`, async () => {
         const { member, change, reported, shown } = await prepare();
-        const thief = await logIn(member, shown?.());
+        const attacker = await logIn(member, shown?.());
         const other = await logIn(member, shown?.());
-        for (const { client } of [thief, other]) expect((await client.get('/auth/me')).status).to.equal(200);
+        for (const { client } of [attacker, other]) expect((await client.get('/auth/me')).status).to.equal(200);
         clock.advance(10 * MINUTE_MS - 1);
         const { client, refreshToken } = await logIn(member, shown?.());
         const already = smtp.mails.length;
@@ -178,7 +178,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         expect(answer.status, answer.text).to.equal(200);
         expect((await client.get('/auth/me')).status).to.equal(200);
         expect((await server.client.post('/auth/refresh', { refreshToken })).status).to.equal(200);
-        for (const ended of [thief, other]) {
+        for (const ended of [attacker, other]) {
           expect((await ended.client.get('/auth/me')).status).to.equal(401);
           expect((await server.client.post('/auth/refresh', { refreshToken: ended.refreshToken })).status).to.equal(
             401,
@@ -230,10 +230,10 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
     it('ends sessions and notifies also when a passkey is added', async () => {
       const member = await makeMember(server.services, org);
-      const thief = await logIn(member);
+      const attacker = await logIn(member);
       const { client } = await logIn(member);
       expect((await answerTo(client, await question(client))).status).to.equal(201);
-      expect([(await thief.client.get('/auth/me')).status, (await client.get('/auth/me')).status]).to.deep.equal([
+      expect([(await attacker.client.get('/auth/me')).status, (await client.get('/auth/me')).status]).to.deep.equal([
         401, 200,
       ]);
       await deliver();
@@ -351,10 +351,10 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     });
 
     it("is not part of a transfer of ownership: the new owner's sessions continue with the new role", async () => {
-      const heir = await makeMember(server.services, org, { roleCode: 'admin' });
-      const theirs = [await logIn(heir), await logIn(heir)];
+      const newOwner = await makeMember(server.services, org, { roleCode: 'admin' });
+      const theirs = [await logIn(newOwner), await logIn(newOwner)];
       const { client } = await logIn(org.owner);
-      expect((await client.post('/tenant-admin/owner-transfer', { newOwnerId: heir.id })).status).to.equal(200);
+      expect((await client.post('/tenant-admin/owner-transfer', { newOwnerId: newOwner.id })).status).to.equal(200);
       for (const { client: one } of theirs)
         expect((await one.get<{ user: { roleCode: string } }>('/auth/me')).body.user.roleCode).to.equal('owner');
     });

@@ -117,22 +117,22 @@ describe('the contract configuration over HTTP', () => {
       const stages = `/contract-config/lifecycle/templates/${standard?.id ?? ''}/stages`;
       const transitions = `/contract-config/lifecycle/templates/${standard?.id ?? ''}/transitions`;
       const go = { code: 'go', name: 'Go', fromStageCode: 'draft', toStageCode: 'signed' };
-      const nobody = newId();
+      const unknownId = newId();
       for (const [path, body, field, value] of [
         [stages, { code: 'own', name: 'Own', allowedRoleCodes: ['owner', 'wizard'] }, 'allowedRoleCodes[1]', 'wizard'],
-        [transitions, { ...go, effects: { notifyChannelId: nobody } }, 'effects.notifyChannelId', nobody],
+        [transitions, { ...go, effects: { notifyChannelId: unknownId } }, 'effects.notifyChannelId', unknownId],
         [
           transitions,
-          { ...go, effects: { createTask: { code: 't', title: 'T', ownerId: nobody } } },
+          { ...go, effects: { createTask: { code: 't', title: 'T', ownerId: unknownId } } },
           'effects.createTask.ownerId',
-          nobody,
+          unknownId,
         ],
         [transitions, { ...go, toStageCode: 'nowhere' }, 'toStageCode', 'nowhere'],
         [
           '/contract-config/types',
-          { code: 'own', name: 'Own', defaultLifecycleTemplateId: nobody },
+          { code: 'own', name: 'Own', defaultLifecycleTemplateId: unknownId },
           'defaultLifecycleTemplateId',
-          nobody,
+          unknownId,
         ],
       ] as const) {
         const answer = await owner.post<DomainError>(path, body);
@@ -143,13 +143,13 @@ describe('the contract configuration over HTTP', () => {
         ]);
       }
       for (const [path, body] of [
-        [`/contract-config/lifecycle/stages/${nobody}`, { allowedRoleCodes: ['wizard'] }],
-        [`/contract-config/lifecycle/transitions/${nobody}`, { effects: { notifyChannelId: nobody } }],
+        [`/contract-config/lifecycle/stages/${unknownId}`, { allowedRoleCodes: ['wizard'] }],
+        [`/contract-config/lifecycle/transitions/${unknownId}`, { effects: { notifyChannelId: unknownId } }],
       ] as const)
         expect((await owner.patch(path, body)).status, 'the record in the path is checked first').to.equal(404);
       expect(
         (
-          await owner.post(`/contract-config/lifecycle/templates/${nobody}/stages`, {
+          await owner.post(`/contract-config/lifecycle/templates/${unknownId}/stages`, {
             code: 'own',
             name: 'Own',
             allowedRoleCodes: ['wizard'],

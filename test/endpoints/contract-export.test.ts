@@ -237,10 +237,10 @@ describe('exports over HTTP', () => {
           payeeAccount: '6222000011112222',
           subjectName: 'South',
         });
-        const blind = await owner.patch('/tenant-admin/roles/manager/permissions', {
+        const outOfScope = await owner.patch('/tenant-admin/roles/manager/permissions', {
           permissions: { sensitive_data: 'none' },
         });
-        expect(blind.status, blind.text).to.equal(200);
+        expect(outOfScope.status, outOfScope.text).to.equal(200);
         const manager = await signedIn('manager', [south]);
         expect(
           rowsOf(
@@ -253,9 +253,9 @@ describe('exports over HTTP', () => {
         const refused = await (await signedIn('viewer')).get<FrameworkError>('/contracts/export');
         expect([refused.status, refused.body.message]).to.deep.equal([403, 'export (edit)']);
         const nothing = await makeTenant(server().services);
-        const stranger = (await signIn(server().client, { tenant: nothing.tenant, member: nothing.owner })).client;
+        const otherTenant = (await signIn(server().client, { tenant: nothing.tenant, member: nothing.owner })).client;
         expect(
-          (await stranger.get('/contracts/export', { query: { ids: contract.id, profile: 'full' } })).text,
+          (await otherTenant.get('/contracts/export', { query: { ids: contract.id, profile: 'full' } })).text,
         ).to.equal(`${FULL}\r\n`);
       });
 

@@ -69,7 +69,7 @@ describe('fifty contracts from a CSV', () => {
   forEachServer(
     (server) => {
       let owner: Client;
-      let book: readonly ContractDetail[];
+      let details: readonly ContractDetail[];
       const subjects = new Map<string, string>();
       before('entered through the API', async function () {
         this.timeout(60_000);
@@ -80,7 +80,7 @@ describe('fifty contracts from a CSV', () => {
         for (const name of ['Harbour Equipment Ltd', '远航租赁有限公司', 'Pacific Leasing KK'])
           subjects.set(name, (await services.tenants.subjects.add({ tenantId, name }, OPERATOR)).id);
         owner = (await signIn(client, { tenant: made.tenant, member: made.owner })).client;
-        book = await enterCsv(readFileSync(new URL('../support/book.csv', import.meta.url), 'utf8'), {
+        details = await enterCsv(readFileSync(new URL('../support/book.csv', import.meta.url), 'utf8'), {
           client: owner,
           subjects,
           ownerId: made.owner.id,
@@ -93,8 +93,8 @@ describe('fifty contracts from a CSV', () => {
         (await owner.get<PaymentPage>('/payments', { query })).body;
 
       it('contain every contract and line', async () => {
-        expect(book).to.have.length(50);
-        expect(book.flatMap((contract) => contract.payments)).to.have.length(258);
+        expect(details).to.have.length(50);
+        expect(details.flatMap((contract) => contract.payments)).to.have.length(258);
         expect(await contracts({})).to.include({ total: 50, pageCount: 3 });
       });
 
@@ -143,10 +143,10 @@ describe('fifty contracts from a CSV', () => {
           currencyCode: 'KWD',
           daysOverdue: 1,
         });
-        const fen = items
+        const sumInFen = items
           .filter(({ currencyCode }) => currencyCode === 'CNY')
           .reduce((sum, { outstandingAmount }) => sum + Math.round(outstandingAmount * 100), 0);
-        expect(fen).to.equal(52768866);
+        expect(sumInFen).to.equal(52768866);
       });
 
       it('split overdue lines and contracts by subject company', async () => {
@@ -241,7 +241,7 @@ describe('fifty contracts from a CSV', () => {
         };
         for (const [contractNo, figures] of Object.entries(byHand))
           expect(
-            book.find((contract) => contract.contractNo === contractNo),
+            details.find((contract) => contract.contractNo === contractNo),
             contractNo,
           ).to.include(figures);
       });

@@ -134,8 +134,8 @@ describe('custom fields over HTTP', () => {
         [`dynamicFields.${hidden.id} is not a known field`],
       ]);
       const shown = await field({ editableRoles: ['legal'] });
-      const notHis = await sales.client.patch<DomainError>(path, { dynamicFields: { [shown.id]: 'x' } });
-      expect([notHis.status, notHis.body.error.code, notHis.body.error.details]).to.deep.equal([
+      const hiddenField = await sales.client.patch<DomainError>(path, { dynamicFields: { [shown.id]: 'x' } });
+      expect([hiddenField.status, hiddenField.body.error.code, hiddenField.body.error.details]).to.deep.equal([
         403,
         'FIELD_NOT_EDITABLE',
         { fields: [shown.id] },

@@ -65,7 +65,7 @@ describe('interrupted extraction runs', function () {
   for (const kind of ['sqlite', 'postgres', 'remote'] as const)
     describe(`while the object store is unreachable, on ${kind}`, () => {
       if (kind === 'postgres') needsPostgres();
-      let cable: BreakableConnection;
+      let connection: BreakableConnection;
       let server: TestServer;
       let made: MadeTenant;
       const clock = fakeClock(Date.now());
@@ -73,14 +73,14 @@ describe('interrupted extraction runs', function () {
         const minio = await sharedMinio().catch((error: unknown) =>
           skip(this, error instanceof Error ? error.message : String(error)),
         );
-        cable = await breakableConnectionTo(Number(new URL(minio.origin).port));
-        undo.push(cable.stop);
+        connection = await breakableConnectionTo(Number(new URL(minio.origin).port));
+        undo.push(connection.stop);
         clock.set(Date.now()); // MinIO's clock is the real one
         server = await started(
           {
             OBJECT_STORE_URL: minio
               .url(`duebook-lost-${process.pid}-${kind}`)
-              .replace(`:${new URL(minio.origin).port}/`, `:${cable.port}/`),
+              .replace(`:${new URL(minio.origin).port}/`, `:${connection.port}/`),
           },
           clock,
           kind === 'remote' ? { remote: true } : { database: kind },
@@ -90,7 +90,7 @@ describe('interrupted extraction runs', function () {
       const begun = async (): Promise<ExtractionRun> => {
         const client = await asOwner(server, made);
         const file = await aFile(client);
-        cable.pull();
+        connection.pull();
         const run = await beginReading(client, file);
         await settled(server);
         return run;
@@ -104,7 +104,7 @@ describe('interrupted extraction runs', function () {
           await round(server);
           expect((await runOf(client, run)).status).to.equal('processing');
         }
-        cable.putIn();
+        connection.putIn();
         await round(server);
         expect((await runOf(client, run)).status, 'the store is not polled continuously').to.equal('processing');
         clock.advance(3 * MINUTE_MS);

@@ -69,14 +69,14 @@ forEachFileServer(
           )
         ).body;
         const [own, filed] = [await aFile(sales), await aFile(org.asOwner, { contractId: contract.id })];
-        const [colleague, blind] = [
+        const [colleague, outOfScope] = [
           (await org.join({ roleCode: 'sales', subjectScope: [] })).client,
           (await org.join({ roleCode: 'sales', subjectScope: [] })).client,
         ];
         const otherTenant = (await administration(server())).asOwner;
         for (const [client, fileRef] of [
           [colleague, own.id],
-          [blind, filed.id],
+          [outOfScope, filed.id],
           [otherTenant, own.id],
           [otherTenant, filed.id],
           [otherTenant, newId()],
@@ -103,12 +103,12 @@ forEachFileServer(
           const answer = await sales.post<FrameworkError>('/contracts/extract', body);
           expect([answer.status, answer.body.message], JSON.stringify(body)).to.deep.equal([400, [message]]);
         }
-        const nowhere = newId();
-        const refused = await sales.post<DomainError>('/contracts/extract', { fileRef: id, contractId: nowhere });
+        const missingId = newId();
+        const refused = await sales.post<DomainError>('/contracts/extract', { fileRef: id, contractId: missingId });
         expect([refused.status, refused.body.error.code, refused.body.error.details]).to.deep.equal([
           422,
           'REFERENCE_INVALID',
-          { field: 'contractId', value: nowhere },
+          { field: 'contractId', value: missingId },
         ]);
       });
 

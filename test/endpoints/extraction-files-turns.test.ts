@@ -33,12 +33,12 @@ forEachFileServer((server, kind) => {
       const begun: { readonly reader: Reader; readonly run: ExtractionRun }[] = [];
       for (const reader of readers)
         for (let i = 0; i < 5; i++) begun.push({ reader, run: await beginReading(reader.client, reader.file) });
-      let isOver = false;
+      let hasEnded = false;
       const read = Promise.all(
         begun.map(async ({ reader, run }) => ({ reader, run: await untilRead(reader.client, run) })),
-      ).finally(() => (isOver = true));
+      ).finally(() => (hasEnded = true));
       const answers: number[] = [];
-      while (!isOver) {
+      while (!hasEnded) {
         const asked = performance.now();
         expect((await server().client.get('/health')).status).to.equal(200);
         answers.push(performance.now() - asked);

@@ -101,14 +101,14 @@ forEachServer((server) => {
         await readText(sales.client),
         await readText(org.asOwner, { contractId: contract.id }),
       ];
-      const [colleague, blind] = [
+      const [colleague, outOfScope] = [
         (await org.join({ roleCode: 'sales' })).client,
         (await org.join({ roleCode: 'sales', subjectScope: [] })).client,
       ];
       const otherTenant = (await administration(server())).asOwner;
       for (const [client, id] of [
         [colleague, own.id],
-        [blind, forContract.id],
+        [outOfScope, forContract.id],
         [otherTenant, own.id],
         [otherTenant, forContract.id],
         [otherTenant, newId()],
@@ -137,11 +137,11 @@ forEachServer((server) => {
 
     it('members, subject companies and roles that do not exist are refused by field', async () => {
       const run = await readText(sales.client);
-      const [gone, otherTenant] = [newId(), (await administration(server())).owner.id];
+      const [missingId, otherTenant] = [newId(), (await administration(server())).owner.id];
       for (const [key, value, field] of [
-        ['ownerId', gone, 'fields[1].overrideValue'],
+        ['ownerId', missingId, 'fields[1].overrideValue'],
         ['ownerId', otherTenant, 'fields[1].overrideValue'],
-        ['subjectId', gone, 'fields[1].overrideValue'],
+        ['subjectId', missingId, 'fields[1].overrideValue'],
         ['workflowAllowedRoles', ['king'], 'fields[1].overrideValue[0]'],
       ] as const) {
         const answer = await sales.client.patch<DomainError>(`/contracts/extractions/${run.id}/review`, {

@@ -22,7 +22,7 @@ describe('the memory of a server that accepts large files', function () {
     for (const step of undo.splice(0).toReversed()) await step();
   });
 
-  it('stays flat while five files of 40 MB are uploaded, confirmed and scanned', async function () {
+  it('stays constant while five files of 40 MB are uploaded, confirmed and scanned', async function () {
     const clamd = await startClamd();
     undo.push(clamd.stop);
     const DATA_DIR = await mkdtemp(join(tmpdir(), 'duebook-memory-'));

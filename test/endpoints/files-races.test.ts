@@ -22,14 +22,14 @@ let clock: FakeClock;
 type Step = 'copy' | 'head' | 'read' | 'remove';
 
 /** Steps of the store that are replaced temporarily. */
-const otherSteps: { [K in Step]?: (plain: ObjectStore[K]) => ObjectStore[K] } = {};
+const replacedSteps: { [K in Step]?: (plain: ObjectStore[K]) => ObjectStore[K] } = {};
 
-const steered = (plain: ObjectStore): ObjectStore => ({
+const replaceable = (plain: ObjectStore): ObjectStore => ({
   ...plain,
-  copy: (...given) => (otherSteps.copy?.(plain.copy) ?? plain.copy)(...given),
-  head: (...given) => (otherSteps.head?.(plain.head) ?? plain.head)(...given),
-  read: (...given) => (otherSteps.read?.(plain.read) ?? plain.read)(...given),
-  remove: (...given) => (otherSteps.remove?.(plain.remove) ?? plain.remove)(...given),
+  copy: (...given) => (replacedSteps.copy?.(plain.copy) ?? plain.copy)(...given),
+  head: (...given) => (replacedSteps.head?.(plain.head) ?? plain.head)(...given),
+  read: (...given) => (replacedSteps.read?.(plain.read) ?? plain.read)(...given),
+  remove: (...given) => (replacedSteps.remove?.(plain.remove) ?? plain.remove)(...given),
 });
 
 forEachFileServer(
@@ -45,16 +45,16 @@ forEachFileServer(
       const sweep = (orphans = false) => asJob(server(), org, clock).sweepFiles({ orphans });
 
       /** Runs `work` with some steps of the store replaced. */
-      async function otherwise<K extends Step>(
+      async function withStep<K extends Step>(
         step: K,
-        instead: (typeof otherSteps)[K],
+        instead: (typeof replacedSteps)[K],
         work: () => Promise<void>,
       ): Promise<void> {
-        otherSteps[step] = instead;
+        replacedSteps[step] = instead;
         try {
           await work();
         } finally {
-          delete otherSteps[step];
+          delete replacedSteps[step];
         }
       }
 
@@ -65,7 +65,7 @@ forEachFileServer(
         await clamd().learn(`Marmalade-${kind.length}`, 'marmalade');
         clock.advance(29 * DAY_MS);
         const refused = () => Promise.reject(new ObjectStoreError('denied', 'no space left'));
-        await otherwise(
+        await withStep(
           'copy',
           () => refused,
           async () => {
@@ -93,7 +93,7 @@ forEachFileServer(
         await uploads.put(announced, first);
         const { asked, goOn, gate } = gated();
         // The first finds a binary file, and pauses before it removes its copy.
-        await otherwise(
+        await withStep(
           'remove',
           (plain) => async (key) => {
             if (key.startsWith('tenants/') && !asked.is) {
@@ -158,7 +158,7 @@ forEachFileServer(
         const file = await uploadsOf(org.asOwner).upload();
         await settled(server());
         const { asked, goOn, gate } = gated();
-        await otherwise(
+        await withStep(
           'head',
           (plain) => async (key) => {
             asked.is = true;
@@ -185,7 +185,7 @@ forEachFileServer(
         });
         await settled(server());
         const { asked, goOn, gate } = gated();
-        await otherwise(
+        await withStep(
           'read',
           (plain) =>
             async (...given) => {
@@ -225,7 +225,7 @@ forEachFileServer(
               })(),
             ),
           );
-        await otherwise('read', breaksOff, async () => {
+        await withStep('read', breaksOff, async () => {
           const { status, body } = await uploads.confirm(announced);
           expect([status, (body as unknown as DomainError).error.code]).to.deep.equal([
             503,
@@ -236,22 +236,22 @@ forEachFileServer(
       });
 
       it('the default file of a custom field is kept when its contract is deleted', async () => {
-        const gone = (
+        const deleted = (
           await org.asOwner.post<{ id: string }>(
             '/contracts',
             aContract({ subjectId: org.subjectId, ownerId: org.owner.id }),
           )
         ).body.id;
-        const [kept, loose] = [
-          await uploadsOf(org.asOwner).upload({ contractId: gone }),
-          await uploadsOf(org.asOwner).upload({ contractId: gone }),
+        const [kept, unlinked] = [
+          await uploadsOf(org.asOwner).upload({ contractId: deleted }),
+          await uploadsOf(org.asOwner).upload({ contractId: deleted }),
         ];
         const made = await org.asOwner.post('/dynamic-fields/commands', {
           type: 'CreateField',
           payload: { name: 'Terms', type: 'file', defaultValue: kept.id },
         });
         expect(made.status, made.text).to.equal(200);
-        await org.asOwner.delete(`/contracts/${gone}`);
+        await org.asOwner.delete(`/contracts/${deleted}`);
         clock.advance(30 * DAY_MS + 60_000);
         expect((await sweep()).removed, 'within the hour in which the contract may still be restored').to.equal(0);
         clock.advance(DAY_MS);
@@ -259,7 +259,7 @@ forEachFileServer(
         const asOwner = await ownerOf(server(), org);
         expect([
           (await asOwner.get(`/files/${kept.id}`)).status,
-          (await asOwner.get(`/files/${loose.id}`)).status,
+          (await asOwner.get(`/files/${unlinked.id}`)).status,
         ]).to.deep.equal([200, 404]);
       });
 
@@ -273,10 +273,10 @@ forEachFileServer(
                 aContract({ subjectId: org.subjectId, ownerId: org.owner.id }),
               )
             ).body.id;
-          const [gone, living] = [await contract(), await contract()];
-          const file = await uploadsOf(org.asOwner).upload({ contractId: gone });
+          const [deleted, live] = [await contract(), await contract()];
+          const file = await uploadsOf(org.asOwner).upload({ contractId: deleted });
           await settled(server());
-          await org.asOwner.delete(`/contracts/${gone}`);
+          await org.asOwner.delete(`/contracts/${deleted}`);
           clock.advance(31 * DAY_MS);
           const asOwner = await ownerOf(server(), org);
           let sweeping: Promise<unknown> = Promise.resolve();
@@ -290,7 +290,7 @@ forEachFileServer(
             await tx.run('UPDATE contracts SET contract_attachment = ? WHERE tenant_id = ? AND id = ?', [
               file.id,
               org.tenant.id,
-              living,
+              live,
             ]);
           });
           await sweeping;
@@ -298,7 +298,7 @@ forEachFileServer(
         });
     });
   },
-  { clock: () => (clock = fakeClock(Date.now())), scans: true, objects: steered },
+  { clock: () => (clock = fakeClock(Date.now())), scans: true, objects: replaceable },
 );
 
 function gated(): { readonly asked: { is: boolean }; readonly gate: Promise<void>; goOn(): void } {

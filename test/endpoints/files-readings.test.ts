@@ -44,15 +44,15 @@ const inFolder = async (env: Env): Promise<Counted> => {
 
 const inMinio = async (env: Env): Promise<Counted> => {
   const url = new URL((await sharedMinio()).url(`duebook-read-${process.pid}`));
-  const cable = await breakableConnectionTo(Number(url.port));
-  url.port = String(cable.port);
+  const connection = await breakableConnectionTo(Number(url.port));
+  url.port = String(connection.port);
   const server = await startServer({ env: { ...env, OBJECT_STORE_URL: url.href } });
   return {
     server,
-    bytesRead: () => Promise.resolve(cable.sentBytes),
+    bytesRead: () => Promise.resolve(connection.sentBytes),
     async stop() {
       await server.stop();
-      await cable.stop();
+      await connection.stop();
     },
   };
 };

@@ -202,9 +202,10 @@ forEachServer((server) => {
             payload: { name: `Scan ${newId().slice(-6)}`, type: 'file', visibleRoles },
           })
         ).body.field.id;
-      const [owners, everybodys] = [await field(['owner']), await field([])];
+      const [visibleToOwners, visibleToAll] = [await field(['owner']), await field([])];
       expect(
-        (await org.asOwner.patch(`/contracts/${contract.id}`, { dynamicFields: { [owners]: hidden.id } })).status,
+        (await org.asOwner.patch(`/contracts/${contract.id}`, { dynamicFields: { [visibleToOwners]: hidden.id } }))
+          .status,
       ).to.equal(200);
       for (const path of [
         `/files/${hidden.id}`,
@@ -214,7 +215,7 @@ forEachServer((server) => {
         expect((await scoped.client.get(path)).status, path).to.equal(404);
       expect((await org.asOwner.get(`/files/${hidden.id}/download?contractId=${contract.id}`)).status).to.equal(200);
       expect(
-        (await org.asOwner.patch(`/contracts/${contract.id}`, { dynamicFields: { [everybodys]: hidden.id } })).status,
+        (await org.asOwner.patch(`/contracts/${contract.id}`, { dynamicFields: { [visibleToAll]: hidden.id } })).status,
       ).to.equal(200);
       expect((await scoped.client.get(`/files/${hidden.id}`)).status).to.equal(200);
 

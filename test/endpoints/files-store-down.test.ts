@@ -38,16 +38,16 @@ const folder = async (): Promise<Breakable> => {
 
 const minio = async (): Promise<Breakable> => {
   const url = new URL((await sharedMinio()).url(`duebook-down-${process.pid}`));
-  const cable: BreakableConnection = await breakableConnectionTo(Number(url.port));
-  url.port = String(cable.port);
+  const connection: BreakableConnection = await breakableConnectionTo(Number(url.port));
+  url.port = String(connection.port);
   const server = await startServer({ env: { OBJECT_STORE_URL: url.href } });
   return {
     server,
-    takeAway: () => Promise.resolve(cable.pull()),
-    giveBack: () => Promise.resolve(cable.putIn()),
+    takeAway: () => Promise.resolve(connection.pull()),
+    giveBack: () => Promise.resolve(connection.putIn()),
     stop: async () => {
       await server.stop();
-      await cable.stop();
+      await connection.stop();
     },
   };
 };

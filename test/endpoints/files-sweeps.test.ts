@@ -39,8 +39,12 @@ forEachFileServer(
 
       it('removes unconfirmed uploads after a day, with the copies of an interrupted confirmation', async () => {
         const uploads = uploadsOf(org.asOwner);
-        const [loose, copied, empty] = [await uploads.announce(), await uploads.announce(), await uploads.announce()];
-        for (const announced of [loose, copied]) await uploads.put(announced);
+        const [unconfirmed, copied, empty] = [
+          await uploads.announce(),
+          await uploads.announce(),
+          await uploads.announce(),
+        ];
+        for (const announced of [unconfirmed, copied]) await uploads.put(announced);
         await put(fileKey(org.tenant.id, copied.fileId, new Date(clock.now()).toISOString()));
         await put(quarantineKey(org.tenant.id, copied.fileId));
         const kept = await uploads.upload();
@@ -50,9 +54,11 @@ forEachFileServer(
         clock.advance(120_000);
         expect(await sweep()).to.deep.equal({ removed: 3, more: false });
         expect(await objectsOf(server(), org)).to.have.length(1);
-        expect([await statusOf(kept.id), await statusOf(loose.fileId), await statusOf(empty.fileId)]).to.deep.equal([
-          200, 404, 404,
-        ]);
+        expect([
+          await statusOf(kept.id),
+          await statusOf(unconfirmed.fileId),
+          await statusOf(empty.fileId),
+        ]).to.deep.equal([200, 404, 404]);
         expect(await sweep(true)).to.deep.equal({ removed: 0, more: false });
       });
 
@@ -61,8 +67,8 @@ forEachFileServer(
         const uploads = uploadsOf(org.asOwner);
         await uploads.put(await uploads.announce());
         const filed = await uploads.upload({ contractId: (await contract()).id });
-        const gone = await contract({ contractAttachment: (await uploads.upload()).id });
-        await org.asOwner.delete(`/contracts/${gone.id}`);
+        const deletedContract = await contract({ contractAttachment: (await uploads.upload()).id });
+        await org.asOwner.delete(`/contracts/${deletedContract.id}`);
         await put(quarantineKey(org.tenant.id, newId()));
         await settled(server());
         expect(await objectsOf(server(), org)).to.have.length(4);
@@ -124,19 +130,25 @@ forEachFileServer(
         const named = await owner.upload();
         const proof = await owner.upload({ kind: 'receipt' });
         const shared = await owner.upload();
-        const gone = await contract({ contractAttachment: named.id });
-        await org.asOwner.patch(`/payments/${gone.payments[0]?.id}/receipt`, { receivedAmount: 1, proof: proof.id });
-        await org.asOwner.patch(`/payments/${gone.payments[0]?.id}/receipt`, { receivedAmount: 0, proof: proof.id });
-        await org.asOwner.post(`/contracts/${gone.id}/invoices`, {
+        const deletedContract = await contract({ contractAttachment: named.id });
+        await org.asOwner.patch(`/payments/${deletedContract.payments[0]?.id}/receipt`, {
+          receivedAmount: 1,
+          proof: proof.id,
+        });
+        await org.asOwner.patch(`/payments/${deletedContract.payments[0]?.id}/receipt`, {
+          receivedAmount: 0,
+          proof: proof.id,
+        });
+        await org.asOwner.post(`/contracts/${deletedContract.id}/invoices`, {
           invoiceNo: newId(),
           invoiceAmount: 5,
           attachment: 'a drawer',
         });
-        const filed = await owner.upload({ contractId: gone.id });
-        const alsoFiled = await owner.upload({ contractId: gone.id });
-        const living = await contract({ contractAttachment: shared.id });
-        await org.asOwner.patch(`/contracts/${living.id}`, { contractAttachment: alsoFiled.id });
-        const deleted = await org.asOwner.delete(`/contracts/${gone.id}`);
+        const filed = await owner.upload({ contractId: deletedContract.id });
+        const alsoFiled = await owner.upload({ contractId: deletedContract.id });
+        const live = await contract({ contractAttachment: shared.id });
+        await org.asOwner.patch(`/contracts/${live.id}`, { contractAttachment: alsoFiled.id });
+        const deleted = await org.asOwner.delete(`/contracts/${deletedContract.id}`);
         expect(deleted.status, deleted.text).to.equal(200);
         clock.advance(29 * DAY_MS);
         await sweep();

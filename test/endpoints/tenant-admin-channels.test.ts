@@ -162,7 +162,7 @@ forEachServer((server) => {
           });
         transitions = `/contract-config/lifecycle/templates/${template.id}/transitions`;
       });
-      const tell = (channelId: string, code: string) =>
+      const notifyBy = (channelId: string, code: string) =>
         org.asOwner.post<{ id: string }>(transitions, {
           code,
           name: code,
@@ -175,7 +175,7 @@ forEachServer((server) => {
 
       it('that notify one keep it, and are listed; without them it is deleted', async () => {
         const channel = await add({ kind: 'email' });
-        const made = [await tell(channel.id, 'start'), await tell(channel.id, 'go')];
+        const made = [await notifyBy(channel.id, 'start'), await notifyBy(channel.id, 'go')];
         const refused = await remove(channel.id);
         expect([refused.status, refused.body.error.code, refused.body.error.details]).to.deep.equal([
           409,
@@ -190,7 +190,7 @@ forEachServer((server) => {
             (await org.asOwner.patch(`/contract-config/lifecycle/transitions/${id}`, { effects: {} })).status,
           ).to.equal(200);
         expect((await remove(channel.id)).status).to.equal(200);
-        expect((await tell(channel.id, 'again')).status).to.equal(422);
+        expect((await notifyBy(channel.id, 'again')).status).to.equal(422);
         expect((await remove(channel.id)).status).to.equal(404);
       });
 
@@ -198,10 +198,10 @@ forEachServer((server) => {
         const channel = await add({ kind: 'email' });
         const {
           body: { id },
-        } = await tell(channel.id, 'start');
+        } = await notifyBy(channel.id, 'start');
         const key = { 'idempotency-key': newId() };
         expect((await remove(channel.id, key)).status).to.equal(409);
-        expect((await tell(channel.id, 'more')).status).to.equal(201);
+        expect((await notifyBy(channel.id, 'more')).status).to.equal(201);
         await org.asOwner.patch(`/contract-config/lifecycle/transitions/${id}`, { effects: {} });
         const repeat = await remove(channel.id, key);
         expect([repeat.status, repeat.body.error.details, repeat.headers.get('idempotency-replayed')]).to.deep.equal([
@@ -209,13 +209,17 @@ forEachServer((server) => {
           { transitionCodes: ['start'] },
           'true',
         ]);
-        expect((await tell(channel.id, 'most')).status, 'a repeated request closes nothing').to.equal(201);
+        expect((await notifyBy(channel.id, 'most')).status, 'a repeated request closes nothing').to.equal(201);
       });
 
       it('are set to notify one before its removal or not at all', async () => {
         for (let round = 0; round < 6; round++) {
           const { id } = await add({ kind: 'email' });
-          const [removed, ...reported] = await Promise.all([remove(id), tell(id, `a${round}`), tell(id, `b${round}`)]);
+          const [removed, ...reported] = await Promise.all([
+            remove(id),
+            notifyBy(id, `a${round}`),
+            notifyBy(id, `b${round}`),
+          ]);
           const named = reported.filter(({ status }) => status === 201).length;
           for (const { status } of reported) expect(status, `round ${round}`).to.be.oneOf([201, 422]);
           expect(removed.status, `round ${round}: ${named} notify it`).to.equal(named > 0 ? 409 : 200);
@@ -348,7 +352,7 @@ forEachServer((server) => {
         `notification_channels.target_sealed.${org.tenant.id}.${String(row?.['id'])}`,
       );
     /** As stored by a server that did not encrypt addresses yet. */
-    const keptBefore = async ({ id }: Channel) => {
+    const storeUnencrypted = async ({ id }: Channel) => {
       await server().foundation.platform.write({ tenantId: null }, (tx) =>
         tx.run('UPDATE notification_channels SET target = ?, target_sealed = NULL WHERE id = ?', [HOOK, id]),
       );
@@ -394,8 +398,8 @@ forEachServer((server) => {
 
     it('that were stored unencrypted are not shown either, and are encrypted by a change, and at start', async () => {
       const [one, two] = [await add({ kind: 'slack', target: HOOK }), await add({ kind: 'teams', target: HOOK })];
-      await keptBefore(one);
-      await keptBefore(two);
+      await storeUnencrypted(one);
+      await storeUnencrypted(two);
       expect((await list()).map(({ target }) => target)).to.deep.equal([SHOWN, SHOWN]);
       await org.asOwner.patch(`${CHANNELS}/${one.id}`, { name: 'Renamed' });
       expect([(await rowOf(one.id))?.['target'], opened(await rowOf(one.id))]).to.deep.equal([SHOWN, HOOK]);
@@ -405,7 +409,7 @@ forEachServer((server) => {
       await Promise.all([sealTargets(platform, keyRing), sealTargets(platform, keyRing)]);
       expect([(await rowOf(two.id))?.['target'], opened(await rowOf(two.id))]).to.deep.equal([SHOWN, HOOK]);
       expect(await sealTargets(platform, keyRing)).to.equal(0);
-      await keptBefore(two);
+      await storeUnencrypted(two);
       await org.asOwner.delete(`${CHANNELS}/${two.id}`);
       expect(JSON.stringify(await org.audit())).not.to.contain('sEcReT');
     });

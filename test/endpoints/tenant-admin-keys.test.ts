@@ -84,8 +84,9 @@ forEachServer(
         const { body: second } = await add('Second', key());
         const again = await refuse();
         expect([again.status, again.text, replayed(again)]).to.deep.equal([409, first.text, 'true']);
-        const gone = key();
-        const remove = () => org.asOwner.delete(`/tenant-admin/subjects/${second.id}`, undefined, { headers: gone });
+        const deletedKey = key();
+        const remove = () =>
+          org.asOwner.delete(`/tenant-admin/subjects/${second.id}`, undefined, { headers: deletedKey });
         expect([(await remove()).status, (await remove()).status]).to.deep.equal([200, 200]);
       });
 

@@ -285,16 +285,16 @@ forEachServer(
         client.post<T>('/tenant-admin/owner-transfer', { newOwnerId });
 
       it('changes both roles at once, and the sessions of both continue', async () => {
-        const heir = await org.join({ roleCode: 'viewer', subjectScope: [] });
-        const answer = await transfer(heir.id);
-        expect(answer.body.owner).to.deep.include({ id: heir.id, roleCode: 'owner', subjectScope: null });
+        const newOwner = await org.join({ roleCode: 'viewer', subjectScope: [] });
+        const answer = await transfer(newOwner.id);
+        expect(answer.body.owner).to.deep.include({ id: newOwner.id, roleCode: 'owner', subjectScope: null });
         expect(answer.body.previousOwner).to.deep.include({ id: org.owner.id, roleCode: 'admin' });
-        expect((await heir.client.get<{ user: Member }>('/auth/me')).body.user.roleCode).to.equal('owner');
+        expect((await newOwner.client.get<{ user: Member }>('/auth/me')).body.user.roleCode).to.equal('owner');
         expect((await org.asOwner.get<{ user: Member }>('/auth/me')).body.user.roleCode).to.equal('admin');
         expect((await org.audit()).findLast(({ action }) => action === 'owner_transferred')).to.deep.include({
           actorId: org.owner.id,
           changes: {
-            ownerId: { from: org.owner.id, to: heir.id },
+            ownerId: { from: org.owner.id, to: newOwner.id },
             previousRole: 'viewer',
             previousScope: [],
             sessionsRevoked: 0,
@@ -302,20 +302,20 @@ forEachServer(
         });
         // The new owner can now do what was refused before.
         expect(
-          (await heir.client.patch(`/tenant-admin/members/${org.owner.id}`, { status: 'disabled' })).status,
+          (await newOwner.client.patch(`/tenant-admin/members/${org.owner.id}`, { status: 'disabled' })).status,
         ).to.equal(200);
         expect((await org.asOwner.get('/auth/me')).status).to.equal(401);
       });
 
       it('notifies both by mail, or records in the audit that there is no mail server', async () => {
-        const heir = await org.join({ roleCode: 'admin' });
-        await transfer(heir.id);
+        const newOwner = await org.join({ roleCode: 'admin' });
+        await transfer(newOwner.id);
         const reported = (await org.audit())
           .filter(({ action }) => action === 'mail_not_sent')
           .map(({ recordId, changes }) => [recordId, changes['template']]);
         expect(reported).to.have.deep.members([
           [org.owner.id, 'owner_transferred'],
-          [heir.id, 'owner_transferred'],
+          [newOwner.id, 'owner_transferred'],
         ]);
       });
 
@@ -330,12 +330,12 @@ forEachServer(
       });
 
       it('needs another active member of the organisation', async () => {
-        const gone = await org.join({ roleCode: 'admin' });
+        const formerMember = await org.join({ roleCode: 'admin' });
         await server().services.tenants.members.setStatus(
-          { tenantId: org.tenant.id, memberId: gone.id, status: 'disabled' },
+          { tenantId: org.tenant.id, memberId: formerMember.id, status: 'disabled' },
           OPERATOR,
         );
-        expect(refusal(await transfer<DomainError>(gone.id))).to.deep.equal([
+        expect(refusal(await transfer<DomainError>(formerMember.id))).to.deep.equal([
           422,
           'SUCCESSOR_INVALID',
           { field: 'newOwnerId', reason: 'disabled' },
@@ -382,13 +382,14 @@ forEachServer(
           },
           OPERATOR,
         );
-        const heir = await services.tenants.members.add(
+        const newOwner = await services.tenants.members.add(
           { tenantId: tenant.id, email: 'h@mfa.test', name: 'Heir', roleCode: 'admin' },
           OPERATOR,
         );
         const sessionId = await openSession(foundation, { tenantId: tenant.id, memberId: owner.id });
         const actor = { ...OPERATOR, kind: 'user', id: owner.id, sessionId } as const;
-        const transfer = () => services.tenants.ownership.transfer({ tenantId: tenant.id, newOwnerId: heir.id }, actor);
+        const transfer = () =>
+          services.tenants.ownership.transfer({ tenantId: tenant.id, newOwnerId: newOwner.id }, actor);
         const refused: unknown = await transfer().catch((error: unknown) => error);
         expect(refused).to.deep.include({
           code: 'SUCCESSOR_INVALID',
@@ -397,10 +398,10 @@ forEachServer(
         await foundation.platform.write({ tenantId: null }, (tx) =>
           tx.run(
             'INSERT INTO mfa_totp (tenant_id, member_id, secret_sealed, last_step, enrolled_at) VALUES (?, ?, ?, 0, 0)',
-            [tenant.id, heir.id, 'v1.k.x.y'],
+            [tenant.id, newOwner.id, 'v1.k.x.y'],
           ),
         );
-        expect((await transfer()).owner).to.include({ id: heir.id, mfaEnrolled: true });
+        expect((await transfer()).owner).to.include({ id: newOwner.id, mfaEnrolled: true });
       });
     });
   },

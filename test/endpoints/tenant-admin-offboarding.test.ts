@@ -56,7 +56,7 @@ forEachServer(
           await org.join({ roleCode: 'sales' }),
           await org.join({ roleCode: 'legal' }),
         ];
-        const blind = await org.join({ roleCode: 'sales', subjectScope: [] });
+        const outOfScope = await org.join({ roleCode: 'sales', subjectScope: [] });
         const [owned, supervised] = [await enter(leaver.id), await enter(other.id, leaver.id)];
         const shown = await preview(leaver.id);
         expect(shown.member).to.include({ id: leaver.id, roleCode: 'sales' });
@@ -68,7 +68,7 @@ forEachServer(
         expect(shown.blockers).to.deep.equal([]);
         const suggested = shown.suggestedSuccessors.map(({ id }) => id);
         expect(suggested[0], 'another member first').to.equal(colleague.id);
-        expect(suggested).to.have.members([colleague.id, other.id, org.owner.id]).and.not.include(blind.id);
+        expect(suggested).to.have.members([colleague.id, other.id, org.owner.id]).and.not.include(outOfScope.id);
         expect((await contract(owned)).ownerId).to.equal(leaver.id);
       });
 
@@ -85,7 +85,7 @@ forEachServer(
       });
 
       it('transfers everything, and the member is refused from the next request', async () => {
-        const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
+        const [leaver, successor] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
         const { body: tokens } = await server().client.post<{ refreshToken: string }>('/auth/login', {
           tenantSlug: org.tenant.slug,
           email: leaver.email,
@@ -94,12 +94,12 @@ forEachServer(
         const contracts = [
           await enter(leaver.id),
           await enter(leaver.id),
-          await enter(heir.id, org.owner.id),
+          await enter(successor.id, org.owner.id),
           await enter(org.owner.id, leaver.id),
         ];
         expect((await leaver.client.get('/contracts')).status).to.equal(200);
 
-        const { status, body } = await offboard(leaver.id, { successorUserId: heir.id });
+        const { status, body } = await offboard(leaver.id, { successorUserId: successor.id });
         expect([status, body]).to.deep.equal([
           200,
           {
@@ -129,17 +129,17 @@ forEachServer(
             ownerSuperiorId,
           ]),
         ).to.deep.equal([
-          [heir.id, null],
-          [heir.id, null],
-          [heir.id, org.owner.id],
-          [org.owner.id, heir.id],
+          [successor.id, null],
+          [successor.id, null],
+          [successor.id, org.owner.id],
+          [org.owner.id, successor.id],
         ]);
         expect((await org.audit()).at(-1)).to.deep.include({
           action: 'member_offboarded',
           recordId: leaver.id,
           actorId: org.owner.id,
           changes: {
-            successorId: heir.id,
+            successorId: successor.id,
             transferred: body.transferred,
             sessionsRevoked: 2,
             status: { from: 'active', to: 'disabled' },
@@ -151,7 +151,7 @@ forEachServer(
       });
 
       it('transfers their unfinished tasks, unless these are excluded', async () => {
-        const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
+        const [leaver, successor] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
         const { id } = await enter(org.owner.id);
         for (const [code, status] of [
           ['T-1', 'in_progress'],
@@ -173,39 +173,39 @@ forEachServer(
           [{ id: shown.samples['openTasks']?.[0]?.id, name: 'T-1 Deliver' }],
         ]);
         expect(
-          (await offboard(leaver.id, { successorUserId: heir.id, transferTasks: false, disableMember: false })).body
-            .transferred,
+          (await offboard(leaver.id, { successorUserId: successor.id, transferTasks: false, disableMember: false }))
+            .body.transferred,
         ).to.deep.equal(NOTHING);
         expect(await owners()).to.deep.equal([leaver.id, leaver.id]);
-        expect((await offboard(leaver.id, { successorUserId: heir.id })).body.transferred).to.deep.equal({
+        expect((await offboard(leaver.id, { successorUserId: successor.id })).body.transferred).to.deep.equal({
           ...NOTHING,
           openTasks: 1,
         });
-        expect(await owners()).to.deep.equal([heir.id, leaver.id]);
-        expect((await offboard(leaver.id, { successorUserId: heir.id })).body.transferred).to.deep.equal(NOTHING);
+        expect(await owners()).to.deep.equal([successor.id, leaver.id]);
+        expect((await offboard(leaver.id, { successorUserId: successor.id })).body.transferred).to.deep.equal(NOTHING);
       });
 
       it('may be repeated: nothing moves, and it answers the same with zero counts', async () => {
-        const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
+        const [leaver, successor] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
         const owned = await enter(leaver.id);
-        const first = await offboard(leaver.id, { successorUserId: heir.id });
-        const second = await offboard(leaver.id, { successorUserId: heir.id });
+        const first = await offboard(leaver.id, { successorUserId: successor.id });
+        const second = await offboard(leaver.id, { successorUserId: successor.id });
         expect([second.status, second.body]).to.deep.equal([
           200,
           { ...first.body, transferred: NOTHING, auditId: second.body.auditId },
         ]);
-        expect(await contract(owned)).to.include({ ownerId: heir.id, version: 2 });
+        expect(await contract(owned)).to.include({ ownerId: successor.id, version: 2 });
       });
 
       it('under an idempotency key repeats its first answer, counts and audit row', async () => {
-        const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
+        const [leaver, successor] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
         await enter(leaver.id);
         const headers = { 'Idempotency-Key': `leave-${leaver.id}` };
-        const first = await offboard(leaver.id, { successorUserId: heir.id }, { headers });
+        const first = await offboard(leaver.id, { successorUserId: successor.id }, { headers });
         // Whatever has happened to the records since.
-        await org.asOwner.patch(`/tenant-admin/members/${heir.id}`, { status: 'disabled' });
+        await org.asOwner.patch(`/tenant-admin/members/${successor.id}`, { status: 'disabled' });
         const audited = await org.audit();
-        const second = await offboard(leaver.id, { successorUserId: heir.id }, { headers });
+        const second = await offboard(leaver.id, { successorUserId: successor.id }, { headers });
         expect([second.text, second.headers.get('idempotency-replayed')]).to.deep.equal([first.text, 'true']);
         expect(first.headers.get('idempotency-replayed')).to.equal(null);
         expect(await org.audit()).to.deep.equal(audited);
@@ -215,45 +215,45 @@ forEachServer(
       });
 
       it('may be partial: everything switched off is kept', async () => {
-        const [leaver, heir] = [await org.join({ roleCode: 'manager' }), await org.join({ roleCode: 'manager' })];
+        const [leaver, successor] = [await org.join({ roleCode: 'manager' }), await org.join({ roleCode: 'manager' })];
         const [owned, supervised] = [await enter(leaver.id), await enter(org.owner.id, leaver.id)];
         const part = await offboard(leaver.id, {
-          successorUserId: heir.id,
+          successorUserId: successor.id,
           transferContracts: false,
           disableMember: false,
         });
         expect(part.body).to.deep.include({ transferred: { ...NOTHING, contractsAsSupervisor: 1 }, disabled: false });
         expect([(await contract(owned)).ownerId, (await contract(supervised)).ownerSuperiorId]).to.deep.equal([
           leaver.id,
-          heir.id,
+          successor.id,
         ]);
         expect((await leaver.client.get('/auth/me')).status).to.equal(200);
         expect(
-          (await offboard(leaver.id, { successorUserId: heir.id, transferContracts: false })).body.disabled,
+          (await offboard(leaver.id, { successorUserId: successor.id, transferContracts: false })).body.disabled,
         ).to.equal(true);
         expect((await contract(owned)).ownerId).to.equal(leaver.id);
       });
 
       it("makes no member their own superior: the successor's superior takes the role, if they are still active", async () => {
-        const [leaver, heir, boss] = [
+        const [leaver, successor, boss] = [
           await org.join({ roleCode: 'sales' }),
           await org.join({ roleCode: 'manager' }),
           await org.join({ roleCode: 'manager' }),
         ];
-        await enter(heir.id, boss.id);
-        const under = await enter(leaver.id, heir.id);
-        const { body } = await offboard(leaver.id, { successorUserId: heir.id, disableMember: false });
+        await enter(successor.id, boss.id);
+        const under = await enter(leaver.id, successor.id);
+        const { body } = await offboard(leaver.id, { successorUserId: successor.id, disableMember: false });
         expect(body.warnings.map(({ code }) => code)).to.deep.equal(['SUPERIOR_REPLACED']);
-        expect(await contract(under)).to.include({ ownerId: heir.id, ownerSuperiorId: boss.id });
+        expect(await contract(under)).to.include({ ownerId: successor.id, ownerSuperiorId: boss.id });
         await server().services.tenants.members.setStatus(
           { tenantId: org.tenant.id, memberId: boss.id, status: 'disabled' },
           OPERATOR,
         );
-        const again = await enter(leaver.id, heir.id);
+        const again = await enter(leaver.id, successor.id);
         expect(
-          (await offboard(leaver.id, { successorUserId: heir.id })).body.warnings.map(({ code }) => code),
+          (await offboard(leaver.id, { successorUserId: successor.id })).body.warnings.map(({ code }) => code),
         ).to.deep.equal(['SUPERIOR_CLEARED']);
-        expect(await contract(again)).to.include({ ownerId: heir.id, ownerSuperiorId: null });
+        expect(await contract(again)).to.include({ ownerId: successor.id, ownerSuperiorId: null });
       });
 
       it('needs an active successor of this organisation who may see all of it; otherwise nothing changes', async () => {
@@ -311,17 +311,16 @@ forEachServer(
 
       it('transfers contracts that the administrator may not see, without showing them', async () => {
         const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Second' });
-        const blind = await org.join({ roleCode: 'admin', subjectScope: [second.id] });
-        const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
+        const outOfScope = await org.join({ roleCode: 'admin', subjectScope: [second.id] });
+        const [leaver, successor] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
         const owned = await enter(leaver.id);
-        const shown = await preview(leaver.id, blind.client);
+        const shown = await preview(leaver.id, outOfScope.client);
         expect([shown.totals['contracts'], shown.samples['contracts']]).to.deep.equal([1, []]);
         expect(
-          (await offboard(leaver.id, { successorUserId: heir.id }, { client: blind.client })).body.transferred[
-            'contracts'
-          ],
+          (await offboard(leaver.id, { successorUserId: successor.id }, { client: outOfScope.client })).body
+            .transferred['contracts'],
         ).to.equal(1);
-        expect((await contract(owned)).ownerId).to.equal(heir.id);
+        expect((await contract(owned)).ownerId).to.equal(successor.id);
       });
     });
   },

@@ -213,8 +213,8 @@ forEachServer((server) => {
         ),
       );
       // This also applies to an administrator who may not see the contracts.
-      const blind = await org.join({ roleCode: 'admin', subjectScope: [org.subjectId] });
-      for (const client of [org.asOwner, blind.client])
+      const outOfScope = await org.join({ roleCode: 'admin', subjectScope: [org.subjectId] });
+      for (const client of [org.asOwner, outOfScope.client])
         expect(refusal(await client.delete<DomainError>(`/tenant-admin/subjects/${second.id}`))).to.deep.equal([
           409,
           'SUBJECT_IN_USE',

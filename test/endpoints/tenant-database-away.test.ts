@@ -83,8 +83,8 @@ for (const remote of [false, true])
       'an export': () => org.asOwner.get('/contracts/export?profile=summary'),
       'the audit of contract data': () => org.asOwner.get('/audit?source=data'),
     };
-    const until = async (isSo: () => Promise<boolean>): Promise<void> => {
-      while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
+    const until = async (condition: () => Promise<boolean>): Promise<void> => {
+      while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
     };
     const health = () => server.client.get<{ readonly status: string; readonly tenantDb: string }>('/health');
 
@@ -96,7 +96,7 @@ for (const remote of [false, true])
       expect((await org.asOwner.get<ContractDetail>(`/contracts/${contract.id}`)).body).to.deep.equal(contract);
       expect((await create()).status).to.equal(201);
     };
-    const expectAway = async (): Promise<void> => {
+    const expectOutage = async (): Promise<void> => {
       await expectUnavailable();
       await until(async () => (await health()).body.tenantDb === 'down');
       expect(await health()).to.deep.include({ status: 200 });
@@ -113,19 +113,19 @@ for (const remote of [false, true])
         200,
       );
     };
-    const expectBack = async (): Promise<void> => {
+    const expectRecovered = async (): Promise<void> => {
       await expectAvailable();
       await until(async () => (await health()).body.status === 'ok');
     };
 
     it('because it was stopped: contract data is 503, sessions continue, and everything works after a start', async () => {
-      await postgres.restart(expectAway);
-      await expectBack();
+      await postgres.restart(expectOutage);
+      await expectRecovered();
     });
 
     // Causes that make no difference to a remote plane are not tested with it.
     if (!remote)
-      for (const [why, refuse, admit] of [
+      for (const [why, refuse, allow] of [
         [
           'takes no connections',
           `ALTER DATABASE ${NAME} ALLOW_CONNECTIONS false`,
@@ -152,42 +152,42 @@ for (const remote of [false, true])
           try {
             await expectUnavailable();
           } finally {
-            await asAdmin(admit);
+            await asAdmin(allow);
           }
           await expectAvailable();
         });
       }
     it('because all connections are cut for a moment: requests get 503, or 504 for an unknown outcome, and the code is correct', async () => {
       const answers: Answer<unknown>[] = [];
-      let isOver = false;
+      let hasEnded = false;
       const writer = async (): Promise<void> => {
-        while (!isOver) answers.push(await create());
+        while (!hasEnded) answers.push(await create());
       };
       const reader = async (): Promise<void> => {
-        while (!isOver) answers.push(await list());
+        while (!hasEnded) answers.push(await list());
       };
       const before = (await list()).body.total;
       const callers = [writer(), writer(), writer(), writer(), reader(), reader()];
       for (let cuts = 0; cuts < 12;) {
-        const lately = answers.length;
-        await until(() => Promise.resolve(answers.length > lately + 3));
+        const answersBefore = answers.length;
+        await until(() => Promise.resolve(answers.length > answersBefore + 3));
         await cutAll();
         cuts += 1;
       }
-      isOver = true;
+      hasEnded = true;
       await Promise.all(callers);
       const withStatus = (status: number) => answers.filter((answer) => answer.status === status);
-      const [made, away, unknown] = [withStatus(201), withStatus(503), withStatus(504)];
+      const [made, unavailable, unknown] = [withStatus(201), withStatus(503), withStatus(504)];
       expect(
         answers
           .filter(({ status }) => ![200, 201, 503, 504].includes(status))
           .map(({ status, text }) => [status, text]),
       ).to.deep.equal([]);
-      expect(away).to.not.be.empty;
-      for (const answer of away) expect(reported(answer)).to.deep.equal(UNAVAILABLE);
+      expect(unavailable).to.not.be.empty;
+      for (const answer of unavailable) expect(reported(answer)).to.deep.equal(UNAVAILABLE);
       for (const answer of unknown)
         expect((answer.body as DomainError).error.code).to.equal('DATA_PLANE_OUTCOME_UNKNOWN');
-      await expectBack();
+      await expectRecovered();
       const entered = (await list()).body.total - before - 1; // one is added by the check for recovery
       expect(entered).to.be.within(made.length, made.length + unknown.length);
       expect(server.logged.filter(({ msg }) => msg === 'unexpected error')).to.deep.equal([]);

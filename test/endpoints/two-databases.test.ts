@@ -74,12 +74,12 @@ describe('the same requests to both databases', () => {
     const played = Object.values(LONG_SCENARIO)
       .flat()
       .map(({ request }) => request.replace(/\?.*$/, ''));
-    const isPlayed = (route: string): boolean =>
+    const isCovered = (route: string): boolean =>
       played.some((request) => new RegExp(`^${route.replaceAll(/:\w+/g, String.raw`\{\w+\}`)}$`).test(request));
     const promised = API_DOCUMENT.map(({ route }) => route).filter((route) =>
       /^\w+ \/(contracts|payments|saved-views|analytics|contract-config|dynamic-fields)\b/.test(route),
     );
-    expect(promised.filter((route) => !isPlayed(route))).to.deep.equal([]);
+    expect(promised.filter((route) => !isCovered(route))).to.deep.equal([]);
     expect(promised).to.have.length.greaterThan(35);
   });
 });
@@ -90,7 +90,7 @@ async function staged(server: TestServer): Promise<Stage> {
   const made = await makeTenant(services, { slug: 'two-databases' });
   const subject = await services.tenants.subjects.add({ tenantId: made.tenant.id, name: 'Harbour Leasing' }, OPERATOR);
   const other = await services.tenants.subjects.add({ tenantId: made.tenant.id, name: 'Yuanhang 远航' }, OPERATOR);
-  const [free, strangers] = [
+  const [free, foreign] = [
     await makeTenant(services, { slug: 'two-free', planCode: 'free' }),
     await makeTenant(services, { slug: 'two-strangers' }),
   ];
@@ -98,7 +98,7 @@ async function staged(server: TestServer): Promise<Stage> {
   for (const [name, of] of [
     ['owner', made],
     ['free', free],
-    ['stranger', strangers],
+    ['stranger', foreign],
   ] as const)
     clients[name] = (await signIn(server.client, { tenant: of.tenant, member: of.owner })).client;
   for (const roleCode of ['admin', 'sales', 'viewer', 'clerk']) {
@@ -123,11 +123,11 @@ async function staged(server: TestServer): Promise<Stage> {
       owner: made.owner.id,
       subject: subject.id,
       otherSubject: other.id,
-      foreignSubject: strangers.subjectId,
+      foreignSubject: foreign.subjectId,
       file,
     }),
   );
-  const births = [made, free, strangers].map(({ tenant }) =>
+  const births = [made, free, foreign].map(({ tenant }) =>
     new Date(Number.parseInt(tenant.id.replace('-', '').slice(0, 12), 16)).toISOString(),
   );
   return { clients, known, ids: new Map(), births };

@@ -222,8 +222,10 @@ describe('the document reader', function () {
 
   describe('concurrent use', () => {
     it('a document that takes too long is aborted, and the next is read', async () => {
-      const hasty = aReader({ deadlineMs: 1 });
-      expect(await refusal(read(pdfOf(streamOf(Buffer.from('BT ET'))), TYPES.pdf, { of: hasty }))).to.equal('too_slow');
+      const shortDeadline = aReader({ deadlineMs: 1 });
+      expect(await refusal(read(pdfOf(streamOf(Buffer.from('BT ET'))), TYPES.pdf, { of: shortDeadline }))).to.equal(
+        'too_slow',
+      );
     });
     it("an aborted request fails with the caller's reason, while waiting or being read", async () => {
       const own = aReader();

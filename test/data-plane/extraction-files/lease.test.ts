@@ -24,7 +24,7 @@ interface Process {
   readonly background: Background;
   /** The documents passed to its reader. */
   readonly reads: number;
-  letGo(): void;
+  release(): void;
 }
 
 for (const database of ['sqlite', 'postgres'] as const) {
@@ -75,7 +75,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
           get reads() {
             return gate.reads;
           },
-          letGo: gate.open,
+          release: gate.open,
         };
       };
     });
@@ -102,13 +102,13 @@ for (const database of ['sqlite', 'postgres'] as const) {
       clock.advance(14 * MINUTE_MS);
       expect(await other.plane.readDocuments({})).to.deep.equal({ read: 0, more: false });
       clock.advance(MINUTE_MS);
-      other.letGo();
+      other.release();
       expect(await other.plane.readDocuments({})).to.deep.equal({ read: 1, more: false });
       const read = await other.plane.getExtraction({ runId });
       expect(read.status).to.equal('needs_review');
 
       clock.advance(MINUTE_MS);
-      slow.letGo();
+      slow.release();
       await slow.background.settled();
       expect(await other.plane.getExtraction({ runId })).to.deep.equal(read);
       expect([slow.reads, other.reads]).to.deep.equal([1, 1]);
@@ -119,11 +119,11 @@ for (const database of ['sqlite', 'postgres'] as const) {
       const runId = await begun(dead);
       clock.advance(15 * MINUTE_MS);
       const others = [start(), start(), start()];
-      for (const one of others) one.letGo();
+      for (const one of others) one.release();
       await Promise.all(others.map(({ plane }) => plane.readDocuments({})));
       expect(others.map(({ reads }) => reads).toSorted((a, b) => a - b)).to.deep.equal([0, 0, 1]);
       expect((await others[0]?.plane.getExtraction({ runId }))?.status).to.equal('needs_review');
-      dead.letGo();
+      dead.release();
       await dead.background.settled();
     });
   });

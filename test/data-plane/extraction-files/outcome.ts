@@ -37,8 +37,10 @@ export function compared(
 
 /** Spaces, and the width of characters, depend on printing and scanning. */
 const isSame = (read: unknown, expected: string | number): boolean =>
-  typeof expected === 'string' && typeof read === 'string' ? squeezed(read) === squeezed(expected) : read === expected;
-const squeezed = (text: string): string => text.normalize('NFKC').replaceAll(/[’‘]/g, "'").replaceAll(/\s+/g, '');
+  typeof expected === 'string' && typeof read === 'string'
+    ? normalised(read) === normalised(expected)
+    : read === expected;
+const normalised = (text: string): string => text.normalize('NFKC').replaceAll(/[’‘]/g, "'").replaceAll(/\s+/g, '');
 
 /** A text table of documents × fields. */
 export function printed(outcomes: readonly Outcome[]): string {

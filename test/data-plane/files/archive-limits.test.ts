@@ -97,9 +97,9 @@ describe('the archive limits', () => {
 
   it('reject an archive with wrong sizes', async () => {
     for (const field of [18, 22]) {
-      const lying = aZip({ 'a.txt': long });
-      lying.writeUInt32LE(lying.readUInt32LE(field) + 1, field);
-      expect(await faultOf(lying)).to.equal('is damaged');
+      const wrongSizes = aZip({ 'a.txt': long });
+      wrongSizes.writeUInt32LE(wrongSizes.readUInt32LE(field) + 1, field);
+      expect(await faultOf(wrongSizes)).to.equal('is damaged');
     }
   });
 

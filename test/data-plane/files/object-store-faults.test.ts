@@ -25,7 +25,7 @@ describe('an unusable S3 store', () => {
     undo.push(() => store.close());
     return store;
   };
-  const everyCall = (store: ObjectStore): Record<string, () => Promise<unknown>> => ({
+  const callsOf = (store: ObjectStore): Record<string, () => Promise<unknown>> => ({
     head: () => store.head(KEY),
     read: () => store.read(KEY, { sizeBytes: 5, signal: never() }),
     write: () => putObject(store, KEY, bytesOf('bytes')),
@@ -37,7 +37,7 @@ describe('an unusable S3 store', () => {
     },
   });
   const expectUnavailable = async (store: ObjectStore): Promise<void> => {
-    for (const [name, call] of Object.entries(everyCall(store)))
+    for (const [name, call] of Object.entries(callsOf(store)))
       expect(await failureOf(call()), name).to.include({ name: 'ObjectStoreError', code: 'unavailable' });
     const [fault, ...more] = await store.probe();
     expect(fault?.step).to.equal('reach');
@@ -67,7 +67,7 @@ describe('an unusable S3 store', () => {
     });
     const store = storeAt(Number(new URL(await listening(server, undo)).port));
     for (const name of ['write', 'copy'] as const)
-      expect(await failureOf(everyCall(store)[name]?.() ?? Promise.resolve()), name).to.include({
+      expect(await failureOf(callsOf(store)[name]?.() ?? Promise.resolve()), name).to.include({
         name: 'ObjectStoreError',
         code: 'unavailable',
       });

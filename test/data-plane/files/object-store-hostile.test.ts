@@ -39,13 +39,13 @@ describe('an S3 server whose answers do not end', () => {
   const serverThatSays = async (begin: string, more: string, everyMs?: number) => {
     let sentBytes = 0;
     const open = new Set<Socket>();
-    const talk = (socket: Socket): void => {
+    const serve = (socket: Socket): void => {
       if (socket.destroyed) return;
       sentBytes += more.length;
-      const isRoom = socket.write(more);
-      if (everyMs !== undefined) setTimeout(() => talk(socket), everyMs);
-      else if (isRoom) setImmediate(() => talk(socket));
-      else socket.once('drain', () => talk(socket));
+      const hasSpace = socket.write(more);
+      if (everyMs !== undefined) setTimeout(() => serve(socket), everyMs);
+      else if (hasSpace) setImmediate(() => serve(socket));
+      else socket.once('drain', () => serve(socket));
     };
     const server = createTcpServer((socket) => {
       open.add(socket);
@@ -53,7 +53,7 @@ describe('an S3 server whose answers do not end', () => {
       socket.once('close', () => open.delete(socket));
       socket.once('data', () => {
         socket.write(begin);
-        talk(socket);
+        serve(socket);
         socket.resume();
       });
     });

@@ -216,12 +216,12 @@ describe('signed links to files', () => {
       for (const fileName of names) {
         const answer = await fetch(await download(key, fileName));
         expect(answer.status, JSON.stringify(fileName)).to.equal(200);
-        const said = answer.headers.get('content-disposition') ?? '';
-        expect(said, JSON.stringify(fileName)).to.match(
+        const header = answer.headers.get('content-disposition') ?? '';
+        expect(header, JSON.stringify(fileName)).to.match(
           /^attachment; filename="[^"\\%/]+"(; filename\*=UTF-8''[A-Za-z0-9%!#$&+.^_`|~-]+)?$/,
         );
         expect(answer.headers.get('set-cookie')).to.equal(null);
-        expect(decodeURIComponent(said)).not.to.match(/\p{Cc}|\p{Bidi_Control}/u);
+        expect(decodeURIComponent(header)).not.to.match(/\p{Cc}|\p{Bidi_Control}/u);
       }
     });
   });

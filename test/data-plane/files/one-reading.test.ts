@@ -40,12 +40,12 @@ describe('one read shared by several readers', () => {
 
   it('continues without a reader that stalls for longer than the timeout, and marks it as left behind', async () => {
     const reading = new OneReading(content());
-    const [reads, asleep] = [reading.branch(), reading.branch({ timeoutMs: 20 })];
+    const [reads, stalled] = [reading.branch(), reading.branch({ timeoutMs: 20 })];
     const [got] = await Promise.all([buffer(reads.content), reading.run()]);
     expect(got.equals(BYTES)).to.equal(true);
-    expect(asleep.isLeftBehind).to.equal(true);
-    expect(asleep.waitedMs).to.be.at.least(19);
-    const beginning = await buffer(asleep.content);
+    expect(stalled.isLeftBehind).to.equal(true);
+    expect(stalled.waitedMs).to.be.at.least(19);
+    const beginning = await buffer(stalled.content);
     expect(beginning.length).to.be.within(1, 1_000_000);
     expect(beginning.equals(BYTES.subarray(0, beginning.length)), 'it has a prefix of the content').to.equal(true);
   });

@@ -17,14 +17,14 @@ const log = createLog({ level: 'silent', name: 'test' });
 const MIB = 2 ** 20;
 
 /** A fake clamd with a scripted behaviour per connection, for failures that a real one shows only by chance. */
-async function impostor(
-  behave: (socket: Socket) => void,
+async function fakeClamd(
+  onConnection: (socket: Socket) => void,
 ): Promise<{ scanner: Scanner; open: Set<Socket>; server: Server }> {
   const open = new Set<Socket>();
   const server = createServer((socket) => {
     open.add(socket);
     socket.on('error', () => undefined).on('close', () => open.delete(socket));
-    behave(socket);
+    onConnection(socket);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -53,8 +53,8 @@ const answering =
 describe('a failing scanner', () => {
   const servers: Server[] = [];
   const sockets: ReadonlySet<Socket>[] = [];
-  const failing = async (behave: (socket: Socket) => void) => {
-    const made = await impostor(behave);
+  const failing = async (onConnection: (socket: Socket) => void) => {
+    const made = await fakeClamd(onConnection);
     servers.push(made.server);
     sockets.push(made.open);
     return made;
@@ -164,8 +164,8 @@ describe('a failing scanner', () => {
         if (bytes.subarray(-4).equals(Buffer.alloc(4))) socket.end('stream: OK\0');
       });
     });
-    const patient = createClamd({ url: `tcp://127.0.0.1:${portOf(servers.at(-1))}`, fileMaxBytes: MIB, log });
-    expect(await scan(patient, content, 16 * MIB)).to.deep.equal({ status: 'clean' });
+    const longTimeout = createClamd({ url: `tcp://127.0.0.1:${portOf(servers.at(-1))}`, fileMaxBytes: MIB, log });
+    expect(await scan(longTimeout, content, 16 * MIB)).to.deep.equal({ status: 'clean' });
     expect(ahead).to.be.lessThan(12 * MIB); // the size of the socket buffers of both sides
     expect(scanner.provider).to.equal('clamav');
   });

@@ -5,7 +5,7 @@
 export interface NoContract {
   readonly text: string;
   /** The fields that may be extracted. */
-  readonly said: Readonly<Record<string, string | number>>;
+  readonly stated: Readonly<Record<string, string | number>>;
 }
 
 export const NO_CONTRACTS: Readonly<Record<string, NoContract>> = {
@@ -27,7 +27,7 @@ This Agreement is made on 4 February 2026 between:
 
 Signed for Holloway Instruments Limited: ____________      Signed for Brackwell Optics plc: ____________
 `,
-    said: { partyA: 'Holloway Instruments Limited', partyB: 'Brackwell Optics plc' },
+    stated: { partyA: 'Holloway Instruments Limited', partyB: 'Brackwell Optics plc' },
   },
   'a Chinese confidentiality agreement': {
     text: `保密协议
@@ -55,7 +55,7 @@ Signed for Holloway Instruments Limited: ____________      Signed for Brackwell 
 甲方（盖章）：            乙方（盖章）：
 日期：2026年3月1日        日期：2026年3月1日
 `,
-    said: { partyA: '苏州启明光学仪器有限公司', partyB: '南京博远科技有限公司' },
+    stated: { partyA: '苏州启明光学仪器有限公司', partyB: '南京博远科技有限公司' },
   },
   'an English letter': {
     text: `Marlow & Finch Engineering Ltd
@@ -77,7 +77,7 @@ Yours sincerely,
 Helen Marlow
 Director
 `,
-    said: {},
+    stated: {},
   },
   'a Chinese letter': {
     text: `关于催办设备验收事宜的函
@@ -96,7 +96,7 @@ Director
 宁波海川精密制造有限公司
 二〇二六年三月二十日
 `,
-    said: {},
+    stated: {},
   },
   'an English price list': {
     text: `PRICE LIST 2026
@@ -114,7 +114,7 @@ Payment terms: 30 days net
 Orders above £50,000 earn 5% discount.
 Bank: Midland Commerce Bank, Leeds
 `,
-    said: {},
+    stated: {},
   },
   'a Chinese price list': {
     text: `2026年度产品报价单
@@ -134,7 +134,7 @@ Bank: Midland Commerce Bank, Leeds
 3. 批量采购10台以上可享受95折优惠。
 联系人：黄经理    电话：0757-82210000
 `,
-    said: {},
+    stated: {},
   },
   'English minutes of a meeting': {
     text: `MINUTES OF THE PROJECT MEETING
@@ -150,7 +150,7 @@ Project: Quay 4 extension
 4. Contract. The draft of the supply agreement goes to the lawyers; the buyer wants to pay 20% on signing and 80% on delivery.
 5. Next meeting: 14 July 2026, 10:00.
 `,
-    said: { projectName: 'Quay 4 extension' },
+    stated: { projectName: 'Quay 4 extension' },
   },
   'Chinese minutes of a meeting': {
     text: `会议纪要
@@ -168,7 +168,7 @@ Project: Quay 4 extension
 
 记录人：陈静
 `,
-    said: { projectName: '二期厂房设备更新' },
+    stated: { projectName: '二期厂房设备更新' },
   },
   'an English invoice': {
     text: `Calder Hydraulics Ltd
@@ -195,7 +195,7 @@ Total due                                            GBP 1,081.20
 Please pay by bank transfer to Calder Hydraulics Ltd, sort code 40-22-18, account number 71882290, quoting the invoice number.
 Late payment: interest at 8% above base rate.
 `,
-    said: { partyB: 'Northgate Fabrications Ltd' },
+    stated: { partyB: 'Northgate Fabrications Ltd' },
   },
   'a Chinese invoice': {
     text: `电子发票（增值税专用发票）
@@ -219,7 +219,7 @@ Late payment: interest at 8% above base rate.
 备注：
 开票人：周倩
 `,
-    said: { partyA: '宁波甬江液压件有限公司', partyB: '杭州宏业机电有限公司' },
+    stated: { partyA: '宁波甬江液压件有限公司', partyB: '杭州宏业机电有限公司' },
   },
   'an e-mail': {
     text: `From: p.santos@example.com
@@ -232,7 +232,7 @@ The contract should be signed by 15 February 2026.
 Thanks
 Paulo
 `,
-    said: {},
+    stated: {},
   },
   'a Chinese call for tenders': {
     text: `设备采购招标公告
@@ -249,7 +249,7 @@ Paulo
 采购人：市第一中学
 采购代理机构：中诚招标代理有限公司
 `,
-    said: { projectName: '市第一中学实验室设备采购项目', partyB: '市第一中学' },
+    stated: { projectName: '市第一中学实验室设备采购项目', partyB: '市第一中学' },
   },
   'a statement of account': {
     text: `ACCOUNT STATEMENT
@@ -264,7 +264,7 @@ Date          Description                      Amount        Balance
 27 Mar 2026   Deposit                          5,000.00      75,120.11
 Closing balance GBP 75,120.11
 `,
-    said: {},
+    stated: {},
   },
   'a delivery note': {
     text: `DELIVERY NOTE
@@ -276,7 +276,7 @@ Item   Description          Qty   Unit
 2      Gasket set           10    pcs
 Received in good order: ____________
 `,
-    said: { contractNo: 'PO-5510' },
+    stated: { contractNo: 'PO-5510' },
   },
   'a contract of employment': {
     text: `EMPLOYMENT CONTRACT
@@ -288,7 +288,7 @@ This contract is made on 3 August 2026 between Orchard Analytics Ltd ("the Emplo
 4. Notice: three months. Holiday: 25 days.
 5. Equipment: the Employer provides a laptop and a telephone, which remain its property.
 `,
-    said: {},
+    stated: {},
   },
   'a Chinese brochure': {
     text: `公司简介
@@ -297,7 +297,7 @@ This contract is made on 3 August 2026 between Orchard Analytics Ltd ("the Emplo
 公司与多家银行建立了良好的合作关系，可提供融资租赁服务，首付20%，余款分36期支付。
 地址：无锡市惠山区工业园    电话：0510-83220000
 `,
-    said: {},
+    stated: {},
   },
   'a certificate of insurance': {
     text: `CERTIFICATE OF INSURANCE
@@ -310,7 +310,7 @@ Sum insured: £640,000
 Premium: £7,920 payable in four instalments
 Excess: £2,500 each and every loss
 `,
-    said: {},
+    stated: {},
   },
   'a Chinese loan': {
     text: `借款合同
@@ -322,6 +322,6 @@ Excess: £2,500 each and every loss
 三、年利率6.5%，按月付息，到期一次还本。
 四、乙方以其数控机床2台提供抵押担保。
 `,
-    said: { contractNo: 'JK2026-15', partyA: '宁波城商小额贷款有限公司', partyB: '宁波奇点模具有限公司' },
+    stated: { contractNo: 'JK2026-15', partyA: '宁波城商小额贷款有限公司', partyB: '宁波奇点模具有限公司' },
   },
 };

@@ -43,7 +43,7 @@ describe('the deadline that the data plane receives', () => {
     app = await littleApp(endpoints);
   });
   afterEach(() => {
-    for (const letGo of held.splice(0)) letGo();
+    for (const release of held.splice(0)) release();
   });
   after(() => app.stop());
 

@@ -145,15 +145,15 @@ describe('faults', () => {
 
   it('of a client that disconnects are not logged as errors', async () => {
     const socket = connect(Number(new URL(app.client.origin).port), '127.0.0.1');
-    let letGo: () => void = () => undefined;
-    release = new Promise((resolve) => (letGo = resolve));
+    let releaseFailure: () => void = () => undefined;
+    release = new Promise((resolve) => (releaseFailure = resolve));
     const inside = new Promise<void>((resolve) => (arrived = resolve));
     failure = () => new Error('the client has disconnected');
     socket.write('GET /api/v1/act HTTP/1.1\r\nHost: x\r\nX-Request-Id: gone-away-1\r\n\r\n');
     await inside;
     socket.destroy();
     await until(() => app.logged.some(({ requestId, aborted }) => requestId === 'gone-away-1' && aborted === true));
-    letGo();
+    releaseFailure();
     await until(() =>
       app.logged.some(({ requestId, msg }) => requestId === 'gone-away-1' && msg === 'client disconnected'),
     );
@@ -192,12 +192,12 @@ describe('faults', () => {
         'Bad Request',
       ],
     ] as const) {
-      const said = await speak(app.client.origin, bytes);
-      expect(said).to.match(new RegExp(`^HTTP/1.1 ${status} ${text}\r\n`));
-      expect(said)
+      const response = await speak(app.client.origin, bytes);
+      expect(response).to.match(new RegExp(`^HTTP/1.1 ${status} ${text}\r\n`));
+      expect(response)
         .to.match(/\r\nX-Content-Type-Options: nosniff\r\n/)
         .and.match(/\r\nX-Request-Id: [0-9a-f-]{36}\r\n/);
-      expect(JSON.parse(said.slice(said.indexOf('\r\n\r\n') + 4))).to.deep.equal({
+      expect(JSON.parse(response.slice(response.indexOf('\r\n\r\n') + 4))).to.deep.equal({
         statusCode: status,
         message: text,
         error: text,
@@ -214,8 +214,8 @@ describe('faults', () => {
       'Host: a/b\r\n',
       'Host: <x>\r\n',
     ]) {
-      const said = await speak(app.client.origin, `GET /api/v1/act HTTP/1.1\r\n${host}Connection: close\r\n\r\n`);
-      expect(said, host)
+      const response = await speak(app.client.origin, `GET /api/v1/act HTTP/1.1\r\n${host}Connection: close\r\n\r\n`);
+      expect(response, host)
         .to.match(/^HTTP\/1.1 400 /)
         .and.contain('"message":"The Host header is missing or invalid"');
     }

@@ -4,19 +4,19 @@ import { endpoint } from '../../../server/http/endpoint.js';
 import { speak } from '../../support/http.js';
 import { littleApp, type LittleApp } from '../../support/little-app.js';
 
-const who = s.object({ ip: s.text(), cookies: s.free() });
+const clientInfo = s.object({ ip: s.text(), cookies: s.free() });
 const endpoints = {
   whoAmI: endpoint('GET /who', {
     summary: 'Who',
     needs: 'public',
-    returns: who,
+    returns: clientInfo,
     fails: [],
     run: ({ request }) => Promise.resolve({ ip: request.ip, cookies: { ...request.cookies } }),
   }),
   mine: endpoint('GET /mine', {
     summary: 'Mine',
     needs: 'signed_in',
-    returns: who,
+    returns: clientInfo,
     fails: [],
     run: ({ request }) => Promise.resolve({ ip: request.ip, cookies: {} }),
   }),
@@ -157,11 +157,11 @@ describe('headers', () => {
 
   it('keep a connection open for further requests', async () => {
     const { client } = await start();
-    const said = await speak(
+    const response = await speak(
       client.origin,
       `GET /api/v1/who HTTP/1.1\r\nHost: x\r\n\r\nGET /api/v1/who HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
     );
-    expect(said.match(/HTTP\/1.1 200 OK/g)).to.have.length(2);
-    expect(said).to.contain('Keep-Alive: timeout=65');
+    expect(response.match(/HTTP\/1.1 200 OK/g)).to.have.length(2);
+    expect(response).to.contain('Keep-Alive: timeout=65');
   });
 });
