@@ -98,7 +98,7 @@ const EXPECTED_FIELDS: Readonly<Record<string, readonly string[]>> = {
   workflow_event: ['fromStageCode', 'kind', 'locked', 'note', 'toStageCode', 'transitionCode'],
 };
 
-/** Sample rows of every kind of import warning and error. */
+/** Performs one change of every kind of record. */
 async function writeEveryEvent({ plane }: TestPlane): Promise<void> {
   const { id, version } = await plane.createContract(
     aContract({

@@ -225,10 +225,8 @@ describe('attacks on single sign-on', () => {
         { claims: { email, email_verified: false }, userInfo: { sub: 'liar-subject', email, email_verified: true } },
         { claims: { email_verified: true } },
       ];
-      for (const manipulation of unverified)
-        expect((await attempt(manipulation)).headers.get('location'), JSON.stringify(manipulation)).to.equal(
-          '/?error=not_a_member',
-        );
+      for (const fake of unverified)
+        expect((await attempt(fake)).headers.get('location'), JSON.stringify(fake)).to.equal('/?error=not_a_member');
     });
 
     it("an email that only resembles a member's does not match it", async () => {
