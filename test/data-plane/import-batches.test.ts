@@ -12,45 +12,45 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const IDS = { subjectId: HARBOUR.id, ownerId: MING.id };
 const NOT_FOUND = { code: 'NOT_FOUND', details: {} };
 
-/** What a report says, without the ids of what was made. */
-const said = ({ batchId: _batchId, rows, ...report }: ImportReport) => ({
+/** The content of a report, without the ids of created records. */
+const contentOf = ({ batchId: _batchId, rows, ...report }: ImportReport) => ({
   ...report,
   rows: rows.map(({ contractId: _contractId, ...row }) => row),
 });
 
 describe('the report of an import', () => {
   forEachPlane((_name, makePlane) => {
-    it('is kept for thirty days, for whoever made it and for administrators who see everything', async () => {
-      const book = makePlane({ rights: { ...ALL_RIGHTS, admin: false } });
-      const report = await book.plane.importContracts(aSheet([cellsOf(), cellsOf({ quantity: 0 })]));
+    it('is kept for thirty days, for its creator and for administrators with unrestricted scope', async () => {
+      const test = makePlane({ rights: { ...ALL_RIGHTS, admin: false } });
+      const report = await test.plane.importContracts(aSheet([cellsOf(), cellsOf({ quantity: 0 })]));
       const batchId = report.batchId ?? '';
-      expect(await book.plane.getImport({ batchId })).to.deep.equal(report);
-      const other = { ...book.call.actor, id: newId() };
-      expect(await book.as({ actor: other, rights: ALL_RIGHTS }).getImport({ batchId })).to.deep.equal(report);
+      expect(await test.plane.getImport({ batchId })).to.deep.equal(report);
+      const other = { ...test.call.actor, id: newId() };
+      expect(await test.as({ actor: other, rights: ALL_RIGHTS }).getImport({ batchId })).to.deep.equal(report);
       for (const changes of [
         { actor: other },
         { actor: other, rights: ALL_RIGHTS, subjectScope: [HARBOUR.id] },
         { actor: other, rights: ALL_RIGHTS, ownerScope: other.id },
         { tenantId: newId(), rights: ALL_RIGHTS },
       ]) {
-        expect(await failureOf(book.as(changes).getImport({ batchId }))).to.deep.equal(NOT_FOUND);
-        expect(await failureOf(book.as(changes).getImportErrors({ batchId }))).to.deep.equal(NOT_FOUND);
+        expect(await failureOf(test.as(changes).getImport({ batchId }))).to.deep.equal(NOT_FOUND);
+        expect(await failureOf(test.as(changes).getImportErrors({ batchId }))).to.deep.equal(NOT_FOUND);
       }
       for (const id of [newId(), 'no-id'])
-        expect(await failureOf(book.plane.getImport({ batchId: id }))).to.deep.equal(NOT_FOUND);
-      book.clock.advance(30 * DAY_MS - 1);
-      expect(await book.plane.getImport({ batchId })).to.deep.equal(report);
-      book.clock.advance(1);
-      expect(await failureOf(book.plane.getImport({ batchId }))).to.deep.equal(NOT_FOUND);
-      await book.plane.importContracts(aSheet([cellsOf()]));
-      const kept = await book.database.read({ tenantId: book.call.tenantId }, (tx) =>
-        tx.all('SELECT id FROM import_batches WHERE tenant_id = ?', [book.call.tenantId]),
+        expect(await failureOf(test.plane.getImport({ batchId: id }))).to.deep.equal(NOT_FOUND);
+      test.clock.advance(30 * DAY_MS - 1);
+      expect(await test.plane.getImport({ batchId })).to.deep.equal(report);
+      test.clock.advance(1);
+      expect(await failureOf(test.plane.getImport({ batchId }))).to.deep.equal(NOT_FOUND);
+      await test.plane.importContracts(aSheet([cellsOf()]));
+      const kept = await test.database.read({ tenantId: test.call.tenantId }, (tx) =>
+        tx.all('SELECT id FROM import_batches WHERE tenant_id = ?', [test.call.tenantId]),
       );
-      expect(kept, 'the next import takes it away').to.have.length(1);
+      expect(kept, 'the next import deletes it').to.have.length(1);
     });
 
-    it('is the same beforehand, when nothing is entered', async () => {
-      const book = makePlane();
+    it('is the same in a preview, which creates nothing', async () => {
+      const test = makePlane();
       const first = cellsOf({ 'line.period': '1', 'line.dueDate': '2026-04-01', 'line.amount': 5 });
       const input = aSheet([
         first,
@@ -60,7 +60,7 @@ describe('the report of an import', () => {
         null,
         cellsOf({ unknown: 'x' }),
       ]);
-      const preview = await book.plane.previewImport(input);
+      const preview = await test.plane.previewImport(input);
       expect(preview.batchId).to.equal(null);
       expect(preview.rows.filter(({ contractId }) => contractId !== undefined)).to.deep.equal([]);
       const tables = [
@@ -74,14 +74,14 @@ describe('the report of an import', () => {
         'receivable_days',
       ];
       for (const table of tables) {
-        const rows = await book.database.read({ tenantId: book.call.tenantId }, (tx) =>
-          tx.all(`SELECT tenant_id FROM ${table} WHERE tenant_id = ?`, [book.call.tenantId]),
+        const rows = await test.database.read({ tenantId: test.call.tenantId }, (tx) =>
+          tx.all(`SELECT tenant_id FROM ${table} WHERE tenant_id = ?`, [test.call.tenantId]),
         );
         expect(rows, table).to.deep.equal([]);
       }
-      const report = await book.plane.importContracts(input);
-      expect(said(preview)).to.deep.equal(said(report));
-      expect(said(report)).to.deep.include({
+      const report = await test.plane.importContracts(input);
+      expect(contentOf(preview)).to.deep.equal(contentOf(report));
+      expect(contentOf(report)).to.deep.include({
         total: 6,
         created: 3,
         failed: 2,
@@ -90,12 +90,12 @@ describe('the report of an import', () => {
         unknownColumns: ['unknown'],
       });
       expect(
-        faultsOf(await book.plane.previewImport(input)).filter((fault) => fault.endsWith('DUPLICATE_CONTRACT_NO')),
+        faultsOf(await test.plane.previewImport(input)).filter((fault) => fault.endsWith('DUPLICATE_CONTRACT_NO')),
       ).to.have.length(3);
     });
 
-    it('comes with the bad rows as a file, which is imported as it is when it has been put right', async () => {
-      const book = makePlane();
+    it('includes the refused rows as a file, which can be imported after a correction', async () => {
+      const test = makePlane();
       const first = cellsOf({
         projectName: "'=HYPERLINK(1)",
         'line.period': '1',
@@ -103,7 +103,7 @@ describe('the report of an import', () => {
         'line.amount': '1,000.50',
         remark: 'two\nlines, and "quotes"',
       });
-      const report = await book.plane.importContracts(
+      const report = await test.plane.importContracts(
         aSheet([
           first,
           { ...first, 'line.period': '2', 'line.amount': 'soon' },
@@ -111,7 +111,7 @@ describe('the report of an import', () => {
           cellsOf({ quantity: 0, remark: '@SUM' }),
         ]),
       );
-      const { csv } = await book.plane.getImportErrors({ batchId: report.batchId ?? '' });
+      const { csv } = await test.plane.getImportErrors({ batchId: report.batchId ?? '' });
       expect(csv.startsWith('\uFEFFarchiveCode,')).to.equal(true);
       const [header = [], ...rows] = parse(csv, { bom: true }) as string[][];
       expect(header.at(-1)).to.equal('error');
@@ -125,33 +125,33 @@ describe('the report of an import', () => {
         'two\nlines, and "quotes"',
         "'@SUM",
       ]);
-      const mended = csv.replace(',soon,', ',"2,000.50",').replace(/,0,5000,/, ',1,5000,');
-      const again = await book.plane.importContracts(await ofCsv(mended));
+      const corrected = csv.replace(',soon,', ',"2,000.50",').replace(/,0,5000,/, ',1,5000,');
+      const again = await test.plane.importContracts(await ofCsv(corrected));
       expect(again, JSON.stringify(again.rows)).to.include({ total: 3, created: 3, contracts: 2 });
       expect(again.unknownColumns).to.deep.equal([]);
-      const { items } = await book.plane.listContracts({ sort: 'createdAt' });
+      const { items } = await test.plane.listContracts({ sort: 'createdAt' });
       expect(items.map(({ projectName, remark }) => [projectName, remark])).to.deep.include.members([
         ['=HYPERLINK(1)', 'two\nlines, and "quotes"'],
       ]);
       expect(items.map(({ remark }) => remark))
         .to.include('@SUM')
         .and.include('=cmd|calc');
-      const third = await book.plane.importContracts(await ofCsv(csv));
-      const twice = (await book.plane.getImportErrors({ batchId: third.batchId ?? '' })).csv;
-      expect(parse(twice, { bom: true }) as string[][], 'reasons do not pile up')
+      const third = await test.plane.importContracts(await ofCsv(csv));
+      const twice = (await test.plane.getImportErrors({ batchId: third.batchId ?? '' })).csv;
+      expect(parse(twice, { bom: true }) as string[][], 'reasons are not repeated')
         .to.have.nested.property('[0]')
         .that.deep.equals(header);
     });
 
-    it('has bad entries of a list as rows too, one for each line', async () => {
-      const book = makePlane();
+    it('includes bad entries of a list as rows, too, one for each line', async () => {
+      const test = makePlane();
       const bad = {
         ...aContract({ ...IDS, payeeAccount: '6222021234567890', terms: [{ kind: 'deposit', title: 'T', note: 'N' }] }),
         quantity: '3',
         payments: [aLine({ period: 'a' }), aLine({ period: 'b' })],
       };
-      const report = await book.plane.importContracts(ofRows([bad, aContract(IDS)]));
-      const { csv } = await book.plane.getImportErrors({ batchId: report.batchId ?? '' });
+      const report = await test.plane.importContracts(ofRows([bad, aContract(IDS)]));
+      const { csv } = await test.plane.getImportErrors({ batchId: report.batchId ?? '' });
       const rows = parse(csv, { bom: true, columns: true }) as Record<string, string>[];
       expect(
         rows.map((row) => [row['contractNo'], row['line.period'], row['quantity'], row['payeeAccount'], row['error']]),
@@ -164,25 +164,25 @@ describe('the report of an import', () => {
           'quantity must be a whole number',
         ]),
       );
-      const again = await book.plane.importContracts(await ofCsv(csv));
+      const again = await test.plane.importContracts(await ofCsv(csv));
       expect(again, 'a cell has no type').to.include({ created: 2, failed: 0, contracts: 1 });
     });
 
-    it('shows account numbers of a bad row to whoever sent it, and to others as they may see them', async () => {
-      const book = makePlane({ rights: { ...ALL_RIGHTS, sensitive: false } });
-      const report = await book.plane.importContracts(
+    it('shows account numbers of a refused row to its sender, and to others by their rights', async () => {
+      const test = makePlane({ rights: { ...ALL_RIGHTS, sensitive: false } });
+      const report = await test.plane.importContracts(
         aSheet([cellsOf({ payeeAccount: 'DE89 3704 0044 0532 0130 00', quantity: 0 })]),
       );
       const batchId = report.batchId ?? '';
       const account = async (changes: object) =>
         (
-          parse((await book.as(changes).getImportErrors({ batchId })).csv, { bom: true, columns: true }) as Record<
+          parse((await test.as(changes).getImportErrors({ batchId })).csv, { bom: true, columns: true }) as Record<
             string,
             string
           >[]
         )[0]?.['payeeAccount'];
       expect(await account({})).to.equal('DE89 3704 0044 0532 0130 00');
-      const admin = { ...book.call.actor, id: newId() };
+      const admin = { ...test.call.actor, id: newId() };
       expect(await account({ actor: admin, rights: { ...ALL_RIGHTS, sensitive: false } })).to.equal('****0 00');
       expect(await account({ actor: admin, rights: ALL_RIGHTS })).to.equal('DE89 3704 0044 0532 0130 00');
     });

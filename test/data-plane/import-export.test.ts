@@ -19,10 +19,10 @@ const CONTROLS = Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, 'admi
 
 describe('a full export', () => {
   forEachPlane((_name, makePlane) => {
-    it('is imported into another tenant as the same book', async function () {
+    it('is imported into another tenant with the same content', async function () {
       this.timeout(60_000);
       await fc.assert(
-        fc.asyncProperty(aBook, async (contracts) => {
+        fc.asyncProperty(contractsOfTenant, async (contracts) => {
           const [here, there] = [await aTenant(makePlane), await aTenant(makePlane)];
           for (const { custom, ...contract } of contracts)
             await here.plane.createContract({
@@ -40,7 +40,7 @@ describe('a full export', () => {
       );
     });
 
-    it('is a summary that an import knows the headers of, and takes as far as it goes', async () => {
+    it('has a summary format whose headers an import recognises, and which it imports as far as possible', async () => {
       const here = await aTenant(makePlane);
       await here.plane.importContracts(aSheet([cellsOf()]));
       const report = await here.plane.previewImport(await ofCsv(await exported(here.plane, { names: NAMES })));
@@ -105,7 +105,7 @@ async function contentOf(tenant: Tenant): Promise<unknown[]> {
   }));
 }
 
-/** An export has lines in the order of their days, and so the invoices on them. */
+/** An export sorts lines by date, and so the invoices on them. */
 const byNumber = (a: { readonly invoiceNo: string }, b: { readonly invoiceNo: string }): number =>
   a.invoiceNo < b.invoiceNo ? -1 : 1;
 
@@ -137,7 +137,7 @@ function withoutOwn(value: unknown): Record<string, unknown> {
   return strip(value) as Record<string, unknown>;
 }
 
-/** Texts that a spreadsheet, a CSV or a parser of numbers would like to take for something else. */
+/** Texts that a spreadsheet, a CSV or a number parser may misinterpret. */
 const aText = fc
   .oneof(
     fc.constantFrom(
@@ -187,29 +187,29 @@ const aCurrency = fc.constantFrom('CNY', 'JPY', 'KWD');
 const DECIMALS: Readonly<Record<string, number>> = { CNY: 2, JPY: 0, KWD: 3 };
 const anAmount = (currency: string) =>
   fc.integer({ min: 0, max: 10_000_000 }).map((minor) => minor / 10 ** (DECIMALS[currency] ?? 2));
-const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 2 });
+const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 2 });
 
 const aLine = (contractCurrency: string): fc.Arbitrary<PaymentLineInput> =>
-  maybe(aCurrency).chain((own) => {
+  optional(aCurrency).chain((own) => {
     const amount = anAmount(own ?? contractCurrency);
     return fc
       .record({
         period: aText,
         dueDate: aDay,
         amount,
-        received: maybe(
+        received: optional(
           fc.record({
             receivedAmount: amount.filter((value) => value > 0),
-            receivedDate: maybe(aDay),
-            method: maybe(aText),
-            payerName: maybe(aText),
-            receiptAccount: maybe(aText),
-            bankSerialNo: maybe(aText),
-            reconciliationStatus: maybe(fc.constantFrom('pending', 'matched', 'exception')),
-            reconciliationNote: maybe(aText),
+            receivedDate: optional(aDay),
+            method: optional(aText),
+            payerName: optional(aText),
+            receiptAccount: optional(aText),
+            bankSerialNo: optional(aText),
+            reconciliationStatus: optional(fc.constantFrom('pending', 'matched', 'exception')),
+            reconciliationNote: optional(aText),
           }),
         ),
-        invoice: maybe(
+        invoice: optional(
           fc.record({ invoiceAmount: amount.filter((value) => value > 0), invoiceDate: aDay, numbered: fc.boolean() }),
         ),
       })
@@ -230,9 +230,9 @@ const aLine = (contractCurrency: string): fc.Arbitrary<PaymentLineInput> =>
       );
   });
 
-type BookContract = ContractInput & { readonly custom: Readonly<Record<string, unknown>> };
+type TenantContract = ContractInput & { readonly custom: Readonly<Record<string, unknown>> };
 
-const aContract: fc.Arbitrary<BookContract> = aCurrency.chain((currencyCode) =>
+const aContract: fc.Arbitrary<TenantContract> = aCurrency.chain((currencyCode) =>
   fc
     .record({
       projectName: aText,
@@ -241,40 +241,40 @@ const aContract: fc.Arbitrary<BookContract> = aCurrency.chain((currencyCode) =>
       equipmentName: aText,
       equipmentModel: aText,
       paymentMethod: aText,
-      payeeAccount: maybe(aText),
-      payeeBank: maybe(aText),
-      paymentCycle: maybe(aText),
-      remark: maybe(aText),
-      statusCode: maybe(fc.constantFrom('a', 'on hold')),
-      type: maybe(fc.constantFrom('sale', 'lease')),
-      typeCode: maybe(fc.constantFrom('sale', 'lease')),
-      status: maybe(fc.constantFrom('in_progress', 'completed')),
-      workflowStage: maybe(fc.constantFrom(...WORKFLOW_STAGES)),
+      payeeAccount: optional(aText),
+      payeeBank: optional(aText),
+      paymentCycle: optional(aText),
+      remark: optional(aText),
+      statusCode: optional(fc.constantFrom('a', 'on hold')),
+      type: optional(fc.constantFrom('sale', 'lease')),
+      typeCode: optional(fc.constantFrom('sale', 'lease')),
+      status: optional(fc.constantFrom('in_progress', 'completed')),
+      workflowStage: optional(fc.constantFrom(...WORKFLOW_STAGES)),
       subjectId: fc.constantFrom(HARBOUR.id, YUANHANG.id),
-      ownerSuperiorId: maybe(fc.constant(MING.id)),
+      ownerSuperiorId: optional(fc.constant(MING.id)),
       quantity: fc.integer({ min: 1, max: 1_000 }),
       unitPrice: fc.integer({ min: 0, max: 1_000_000 }).map((micro) => micro / 1_000),
-      totalAmount: maybe(anAmount(currencyCode)),
-      deposit: maybe(anAmount(currencyCode)),
-      periodicRent: maybe(anAmount(currencyCode)),
-      invoicePoints: maybe(fc.integer({ min: 0, max: 100 })),
+      totalAmount: optional(anAmount(currencyCode)),
+      deposit: optional(anAmount(currencyCode)),
+      periodicRent: optional(anAmount(currencyCode)),
+      invoicePoints: optional(fc.integer({ min: 0, max: 100 })),
       days: fc.tuple(aDay, aDay),
-      signDate: maybe(aDay),
-      roles: maybe(fc.subarray(['manager', 'finance', 'sales'])),
-      terms: maybe(
+      signDate: optional(aDay),
+      roles: optional(fc.subarray(['manager', 'finance', 'sales'])),
+      terms: optional(
         fc.array(
           fc
             .record({
               kind: fc.constantFrom('deposit', 'delivery', 'other'),
               title: aText,
-              date: maybe(aDay),
+              date: optional(aDay),
               note: aText,
             })
             .map(defined),
           { maxLength: 3 },
         ),
       ),
-      extraNotes: maybe(fc.array(fc.record({ label: aText, value: aText }), { maxLength: 3 })),
+      extraNotes: optional(fc.array(fc.record({ label: aText, value: aText }), { maxLength: 3 })),
       payments: fc.array(aLine(currencyCode), { maxLength: 5 }),
       custom: fc.record(
         {
@@ -299,12 +299,12 @@ const aContract: fc.Arbitrary<BookContract> = aCurrency.chain((currencyCode) =>
         workflowAllowedRoles: roles,
         archiveCode: `A ${newId()}`,
         contractNo: `N ${newId()}`,
-      }) as unknown as BookContract;
+      }) as unknown as TenantContract;
     }),
 );
-const aBook = fc.array(aContract, { minLength: 1, maxLength: 6 });
+const contractsOfTenant = fc.array(aContract, { minLength: 1, maxLength: 6 });
 
-/** Fields that were left out are left out. */
+/** Omitted fields stay omitted. */
 function defined<T extends object>(record: T): T {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as T;
 }

@@ -22,9 +22,9 @@ const IDS = { subjectId: HARBOUR.id, ownerId: MING.id };
 describe('an import', () => {
   forEachPlane(
     (_name, makePlane) => {
-      it('finds subject companies, people and templates by name, address and code, also where the ids are of another house', async () => {
-        const book = makePlane();
-        const report = await book.plane.importContracts(
+      it("finds subject companies, members and templates by name, address and code, also if the ids are another organisation's", async () => {
+        const test = makePlane();
+        const report = await test.plane.importContracts(
           aSheet([
             cellsOf({
               subjectName: ' 远航租赁有限公司 ',
@@ -59,8 +59,8 @@ describe('an import', () => {
           message: 'ownerEmail is not an active member',
           value: LEAVER.email,
         });
-        expect((await book.plane.listContracts({ subjectId: YUANHANG.id })).total).to.equal(2);
-        const rows = await book.plane.importContracts(
+        expect((await test.plane.listContracts({ subjectId: YUANHANG.id })).total).to.equal(2);
+        const rows = await test.plane.importContracts(
           ofRows([
             aContract({
               subjectId: YUANHANG.name,
@@ -74,10 +74,10 @@ describe('an import', () => {
         expect(faultsOf(rows)).to.deep.equal(['2 subjectId REFERENCE_INVALID', '2 ownerId REFERENCE_INVALID']);
       });
 
-      it("knows the organisation's roles, where it is told them", async () => {
+      it("recognises the organisation's roles, if it receives them", async () => {
         const { plane } = makePlane({ controls: { draft: 'approve' } });
         const allowed = (...workflowAllowedRoles: unknown[]) =>
-          aContract({ ...IDS, workflowAllowedRoles: workflowAllowedRoles as string[] }); // what a client may send
+          aContract({ ...IDS, workflowAllowedRoles: workflowAllowedRoles as string[] }); // a request that violates the types
         const input = {
           ...ofRows([allowed('sales', ' legal '), allowed('sales', 'pirate', 'Sales'), allowed(7, ' '), allowed()]),
           roleCodes: ['sales', 'legal'],
@@ -101,7 +101,7 @@ describe('an import', () => {
         expect((await plane.previewImport(ofRows([allowed('pirate')]))).created).to.equal(1);
       });
 
-      it('looks at each entry of a list by itself, and quotes what was wrong', async () => {
+      it('checks each entry of a list separately, and quotes the invalid value', async () => {
         const { plane } = makePlane();
         const report = await plane.importContracts(
           ofRows([
@@ -134,11 +134,13 @@ describe('an import', () => {
         expect(faultsOf(report).filter((fault) => fault.startsWith('4'))).to.include('4 terms INVALID_INPUT');
       });
 
-      it('enters no money for who may not, nor a later stage without control, nor a masked account for a number', async () => {
-        const book = makePlane();
-        const clerk = book.as({ rights: { ...ALL_RIGHTS, paymentEntry: false, invoice: false, sensitive: false } });
+      it('refuses money without its right, a later stage without control, and a masked account number', async () => {
+        const test = makePlane();
+        const withoutMoney = test.as({
+          rights: { ...ALL_RIGHTS, paymentEntry: false, invoice: false, sensitive: false },
+        });
         const line = { 'line.period': '1', 'line.dueDate': '2026-02-01', 'line.amount': 10 };
-        const report = await clerk.importContracts(
+        const report = await withoutMoney.importContracts(
           aSheet([
             cellsOf({ ...line, 'line.receivedAmount': 0, 'line.reconciliationStatus': 'pending' }),
             cellsOf({ ...line, 'line.receivedAmount': 5, 'line.invoiceNo': 'F-9' }),
@@ -159,7 +161,7 @@ describe('an import', () => {
           value: '5',
         });
         expect(report.rows[4]?.errors?.[0]?.value, 'an account number').to.equal('****9999');
-        const administrator = book.as({
+        const administrator = test.as({
           controls: Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, 'admin'])),
         });
         const running = await administrator.importContracts(
@@ -177,12 +179,12 @@ describe('an import', () => {
       });
 
       it('fills custom fields by code or name, as far as the caller sees and may write them', async () => {
-        const book = makePlane();
-        const note = await aField(book, { name: 'Gate', code: 'gate' });
-        const weight = await aField(book, { name: 'Weight', code: 'weight', type: 'number' });
-        const fixed = await aField(book, { name: 'Fixed', code: 'fixed', editableRoles: ['admin'] });
-        await aField(book, { name: 'Secret', code: 'secret', visibleRoles: ['admin'] });
-        const report = await book.plane.importContracts(
+        const test = makePlane();
+        const note = await aField(test, { name: 'Gate', code: 'gate' });
+        const weight = await aField(test, { name: 'Weight', code: 'weight', type: 'number' });
+        const fixed = await aField(test, { name: 'Fixed', code: 'fixed', editableRoles: ['admin'] });
+        await aField(test, { name: 'Secret', code: 'secret', visibleRoles: ['admin'] });
+        const report = await test.plane.importContracts(
           aSheet([
             cellsOf({ 'CF:GATE': '=4', weight: '1,234.5', 'cf:secret': 'x' }),
             cellsOf({ weight: 'heavy' }),
@@ -192,9 +194,9 @@ describe('an import', () => {
         expect(report.unknownColumns).to.deep.equal(['cf:secret']);
         expect(faultsOf(report)).to.deep.equal(['3 cf:weight INVALID_INPUT', '4 cf:fixed FIELD_NOT_EDITABLE']);
         expect(
-          (await book.plane.getContract({ contractId: report.rows[0]?.contractId ?? '' })).dynamicFields,
+          (await test.plane.getContract({ contractId: report.rows[0]?.contractId ?? '' })).dynamicFields,
         ).to.deep.equal({ [note.id]: '=4', [weight.id]: 1234.5 });
-        const rows = await book.plane.importContracts(
+        const rows = await test.plane.importContracts(
           ofRows([
             aContract({ ...IDS, dynamicFields: { [fixed.id]: 'y' } }),
             aContract({ ...IDS, dynamicFields: { [newId()]: 'y' } }),
@@ -204,7 +206,7 @@ describe('an import', () => {
           ['FIELD_NOT_EDITABLE'],
           ['INVALID_INPUT'],
         ]);
-        const { csv } = await book.plane.getImportTemplate({});
+        const { csv } = await test.plane.getImportTemplate({});
         expect(csv)
           .to.contain(',cf:gate,')
           .and.contain(',cf:weight,')
@@ -212,10 +214,10 @@ describe('an import', () => {
           .and.not.contain('cf:fixed');
       });
 
-      it('refuses cells that would be lost or mean something else', async () => {
+      it('refuses cells whose value would be lost or altered', async () => {
         const { plane } = makePlane();
-        const good = cellsOf();
-        const header = Object.keys(good);
+        const validRow = cellsOf();
+        const header = Object.keys(validRow);
         const row = (changes: Record<string, string> = {}, more = '') =>
           header.map((name) => `"${String(changes[name] ?? cellsOf(changes)[name])}"`).join(',') + more;
         const report = await plane.importContracts(

@@ -10,17 +10,17 @@ const IDS = { subjectId: HARBOUR.id, ownerId: MING.id };
 describe('an import', () => {
   forEachPlane(
     (_name, makePlane) => {
-      it('enters the valid rows, and reports the field and value of each invalid one', async () => {
-        const book = makePlane();
-        const good = cellsOf({
+      it('creates contracts from valid rows, and reports the field and value of each invalid one', async () => {
+        const test = makePlane();
+        const validRow = cellsOf({
           unitPrice: '1,234.50',
           startDate: '2026/1/1',
           signDate: '2025年12月31日',
           terms: '[{"kind":"deposit","title":"Ten percent","note":"in advance"}]',
         });
-        const report = await book.plane.importContracts(
+        const report = await test.plane.importContracts(
           aSheet([
-            good,
+            validRow,
             cellsOf({ quantity: 'two', endDate: '31.12.2026', partyB: '  ', unitPrice: -1 }),
             null,
             cellsOf({ endDate: '2025-01-01', currencyCode: 'XXX' }),
@@ -50,7 +50,7 @@ describe('an import', () => {
           message: 'quantity must be a number alone, without a currency or unit',
           value: 'two',
         });
-        const contract = await contractOf(book, String(good['contractNo']));
+        const contract = await contractOf(test, String(validRow['contractNo']));
         expect(contract).to.include({
           unitPrice: 1234.5,
           totalAmount: 2469,
@@ -64,22 +64,22 @@ describe('an import', () => {
         });
         expect(contract.terms.map(({ title }) => title)).to.deep.equal(['Ten percent']);
         expect(report.rows[0]?.contractId).to.equal(contract.id);
-        expect((await book.plane.listContracts({})).total).to.equal(1);
+        expect((await test.plane.listContracts({})).total).to.equal(1);
       });
 
-      it('leaves the same trail as a contract that is entered by hand, and says that it was an import', async () => {
-        const book = makePlane();
-        const { rows } = await book.plane.importContracts(
+      it('leaves the same trail as a contract that is created by a request, marked as an import', async () => {
+        const test = makePlane();
+        const { rows } = await test.plane.importContracts(
           ofRows([aContract({ ...IDS, payments: [aLine({ receivedAmount: 50 })] })]),
         );
         const id = rows[0]?.contractId ?? '';
         expect(
-          (await book.plane.listWorkflowEvents({ contractId: id })).map(({ kind, source }) => ({ kind, source })),
+          (await test.plane.listWorkflowEvents({ contractId: id })).map(({ kind, source }) => ({ kind, source })),
         ).to.deep.equal([{ kind: 'created', source: 'import' }]);
-        expect((await book.plane.listAudit({ recordId: id })).items.map(({ action }) => action)).to.deep.equal([
+        expect((await test.plane.listAudit({ recordId: id })).items.map(({ action }) => action)).to.deep.equal([
           'importContracts',
         ]);
-        expect((await book.plane.getPaymentStats({})).byCurrency).to.deep.include.members([
+        expect((await test.plane.getPaymentStats({})).byCurrency).to.deep.include.members([
           {
             currencyCode: 'CNY',
             amount: 1000,
@@ -90,11 +90,11 @@ describe('an import', () => {
             uninvoiced: 1000,
           },
         ]);
-        expect((await book.plane.listContracts({ q: '上海远东' })).total, 'a search finds it').to.equal(1);
+        expect((await test.plane.listContracts({ q: '上海远东' })).total, 'the search finds it').to.equal(1);
       });
 
-      it('takes rows of one contract number together, a line each, wherever they stand', async () => {
-        const book = makePlane();
+      it('combines rows of one contract number, with a line each, wherever they are', async () => {
+        const test = makePlane();
         const first = cellsOf({
           'line.period': 'deposit',
           'line.dueDate': '2026-02-01',
@@ -117,10 +117,10 @@ describe('an import', () => {
           'line.amount': 300,
           'line.receivedAmount': null,
         };
-        const report = await book.plane.importContracts(aSheet([first, other, again]));
+        const report = await test.plane.importContracts(aSheet([first, other, again]));
         expect(report).to.include({ created: 3, failed: 0, contracts: 2 });
         expect(report.rows[0]?.contractId).to.equal(report.rows[2]?.contractId);
-        const contract = await contractOf(book, String(first['contractNo']));
+        const contract = await contractOf(test, String(first['contractNo']));
         expect(
           contract.payments.map(({ period, amount, receivedAmount }) => ({ period, amount, receivedAmount })),
         ).to.deep.equal([
@@ -129,10 +129,10 @@ describe('an import', () => {
         ]);
       });
 
-      it('enters no part of a contract with a bad row, and says so of its good rows', async () => {
-        const book = makePlane();
+      it('creates no part of a contract with a refused row, and reports this for its valid rows', async () => {
+        const test = makePlane();
         const first = cellsOf({ 'line.period': '1', 'line.dueDate': '2026-02-01', 'line.amount': 100 });
-        const report = await book.plane.importContracts(
+        const report = await test.plane.importContracts(
           aSheet([
             first,
             { ...first, 'line.period': '2', 'line.amount': 'much' },
@@ -152,10 +152,10 @@ describe('an import', () => {
           message: 'partyA contradicts row 2 of the same contract',
           value: 'Somebody else',
         });
-        expect((await book.plane.listContracts({})).total).to.equal(0);
+        expect((await test.plane.listContracts({})).total).to.equal(0);
       });
 
-      it('names the row and the column of a line that the rules refuse', async () => {
+      it('reports the row and the column of a line that is refused', async () => {
         const { plane } = makePlane();
         const first = cellsOf({
           'line.period': '1',
@@ -182,13 +182,13 @@ describe('an import', () => {
         ]);
       });
 
-      it('refuses a number that another row or another contract has, and changes nothing of what is there', async () => {
-        const book = makePlane();
-        const there = await book.plane.createContract(
+      it('refuses a number of another row or another contract, and changes nothing of the existing one', async () => {
+        const test = makePlane();
+        const there = await test.plane.createContract(
           aContract({ ...IDS, contractNo: 'HT-7', archiveCode: 'AR-X-7', projectName: 'Before' }),
         );
         const twin = cellsOf({ contractNo: 'HT-8' });
-        const report = await book.plane.importContracts(
+        const report = await test.plane.importContracts(
           aSheet([
             cellsOf({ contractNo: 'ht-7', projectName: 'After' }),
             twin,
@@ -204,15 +204,15 @@ describe('an import', () => {
           '6 archiveCode DUPLICATE_ARCHIVE_CODE',
         ]);
         expect(report.rows[2]?.errors?.[0]?.message).to.equal('contractNo is already used in row 3');
-        expect((await book.plane.getContract({ contractId: there.id })).projectName).to.equal('Before');
+        expect((await test.plane.getContract({ contractId: there.id })).projectName).to.equal('Before');
       });
 
-      it('rolls back figures and trail too, when one of many fails after it was begun', async () => {
-        const book = makePlane();
-        await book.plane.createContract(
+      it('rolls back rollups and trail, too, if one of many contracts fails midway', async () => {
+        const test = makePlane();
+        await test.plane.createContract(
           aContract({ ...IDS, contractNo: 'TAKEN', payments: [aLine({ invoiceNo: 'F-1', invoiceAmount: 10 })] }),
         );
-        const before = (await book.plane.listAudit({})).total;
+        const before = (await test.plane.listAudit({})).total;
         const rows = Array.from({ length: 60 }, (_, i) =>
           aContract({
             ...IDS,
@@ -224,21 +224,21 @@ describe('an import', () => {
               : { payments: [aLine()] }),
           } as never),
         );
-        const report = await book.plane.importContracts(
+        const report = await test.plane.importContracts(
           ofRows(rows.map((row, i) => (i % 20 === 13 && i !== 13 ? { ...row, contractNo: `OWN-${i}` } : row))),
         );
         expect(report).to.include({ created: 57, failed: 3 });
-        expect((await book.plane.listContracts({ pageSize: 1 })).total).to.equal(58);
-        expect((await book.plane.listAudit({})).total - before, 'one for each contract and one for the batch').to.equal(
+        expect((await test.plane.listContracts({ pageSize: 1 })).total).to.equal(58);
+        expect((await test.plane.listAudit({})).total - before, 'one for each contract and one for the batch').to.equal(
           58,
         );
-        expect((await book.plane.getPaymentStats({})).byCurrency[0]).to.include({
+        expect((await test.plane.getPaymentStats({})).byCurrency[0]).to.include({
           amount: 58_000,
           outstanding: 58_000,
         });
       });
 
-      it('is undone as a whole by what is no fault of a row', async () => {
+      it('is rolled back completely by a fault that is not due to a row', async () => {
         const { plane } = makePlane();
         for (const [row, field] of [
           [{ foo: 1 }, 'rows[1].foo'],
@@ -258,27 +258,27 @@ describe('an import', () => {
         expect((await plane.listContracts({})).total).to.equal(0);
       });
 
-      it('that runs twice at once enters each contract once', async function () {
+      it('that runs twice concurrently creates each contract once', async function () {
         this.timeout(20_000);
-        const book = makePlane();
+        const test = makePlane();
         const sheet = aSheet(Array.from({ length: 40 }, () => cellsOf()));
         const [one, two, three] = await Promise.all([
-          book.plane.importContracts(sheet),
-          book.plane.importContracts(sheet),
-          book.as({ actor: { ...book.call.actor, id: newId() } }).importContracts(sheet),
+          test.plane.importContracts(sheet),
+          test.plane.importContracts(sheet),
+          test.as({ actor: { ...test.call.actor, id: newId() } }).importContracts(sheet),
         ]);
         expect(one.created + two.created + three.created).to.equal(40);
         expect(one.failed + two.failed + three.failed).to.equal(80);
-        expect((await book.plane.listContracts({ pageSize: 1 })).total).to.equal(40);
+        expect((await test.plane.listContracts({ pageSize: 1 })).total).to.equal(40);
       });
 
-      it('that is sent twice under one key happens once', async () => {
-        const book = makePlane();
+      it('that is sent twice under one key runs once', async () => {
+        const test = makePlane();
         const sheet = aSheet([cellsOf(), cellsOf({ quantity: 0 })]);
-        const keyed = book.as({ idempotency: { key: 'import-1', requestHash: 'a' } });
+        const keyed = test.as({ idempotency: { key: 'import-1', requestHash: 'a' } });
         const first = await keyed.importContracts(sheet);
         expect(await keyed.importContracts(sheet)).to.deep.equal(first);
-        expect((await book.plane.listContracts({})).total).to.equal(1);
+        expect((await test.plane.listContracts({})).total).to.equal(1);
       });
     },
     { only: PLANES },

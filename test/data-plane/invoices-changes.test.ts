@@ -8,10 +8,10 @@ import { anInvoice, invoicedContract } from '../support/invoices.js';
 
 describe('invoice records', () => {
   forEachPlane((_name, makePlane) => {
-    it('have a number of their own within the subject company, whatever its case; a void one gives it back', async () => {
+    it('have a unique number within the subject company, ignoring case, which a void one releases', async () => {
       const t = makePlane();
       const subjectId = newId();
-      const [b, sibling, stranger] = [
+      const [b, sibling, otherSubject] = [
         await invoicedContract(t, { subjectId }),
         await invoicedContract(t, { subjectId }),
         await invoicedContract(t),
@@ -21,7 +21,7 @@ describe('invoice records', () => {
       expect(await failureOf(sibling.post({ invoiceNo: 'ÜNÏ-7' }))).to.deep.equal(taken('ÜNÏ-7'));
       expect(await failureOf(b.post({ invoiceNo: 'ünï-7', status: 'issued' }))).to.deep.equal(taken('ünï-7'));
       expect(await sibling.post({ invoiceNo: 'ünï-7', status: 'void' })).to.include({ status: 'void' });
-      await stranger.post({ invoiceNo: 'ünï-7' });
+      await otherSubject.post({ invoiceNo: 'ünï-7' });
       const second = await sibling.post({ invoiceNo: 'B-9' });
       expect(await failureOf(sibling.patch(second.id, { invoiceNo: 'ÜNÏ-7' }))).to.deep.equal(taken('ÜNÏ-7'));
       expect((await b.patch(first.id, { invoiceNo: 'ünï-7' })).invoiceNo, 'of its own number').to.equal('ünï-7');
@@ -29,7 +29,7 @@ describe('invoice records', () => {
       expect((await sibling.patch(second.id, { invoiceNo: 'ÜNÏ-7' })).invoiceNo).to.equal('ÜNÏ-7');
     });
 
-    it('go with their contract to another subject company, unless a number is taken there', async () => {
+    it('move with their contract to another subject company, unless a number is taken there', async () => {
       const t = makePlane();
       const there = newId();
       const [b, holder] = [await invoicedContract(t), await invoicedContract(t, { subjectId: there })];
@@ -44,7 +44,7 @@ describe('invoice records', () => {
       expect((await b.post({ invoiceNo: 'M-2' })).invoiceNo).to.equal('M-2');
     });
 
-    it('that are renamed, or go, on the way there are asked for the number that they have in the end', async () => {
+    it('that are renamed or deleted in the same request must have free numbers in the end', async () => {
       const t = makePlane();
       const there = newId();
       const [b, holder] = [
@@ -62,11 +62,11 @@ describe('invoice records', () => {
       const taken = (value: string) => ({ code: 'DUPLICATE_CODE', details: { field: 'invoiceNo', value } });
       expect(
         await failureOf(move(aLine({ amount: 7 }), aLine({ period: 'other' }))),
-        'another amount is no other number',
+        'another amount does not change the number',
       ).to.deep.equal(taken('W-1'));
       expect(
         await failureOf(move(aLine({ invoiceAmount: 11 }), aLine({ period: 'other' }))),
-        'nor is another sum',
+        'nor does another sum',
       ).to.deep.equal(taken('W-1'));
       expect(await failureOf(move(aLine({ invoiceNo: 'W-4' }), aLine({ period: 'other' })))).to.deep.equal(
         taken('W-4'),
@@ -76,28 +76,28 @@ describe('invoice records', () => {
       );
       const moved = await move(aLine({ invoiceNo: 'W-3' }), aLine({ period: 'other', invoiceNo: null }));
       expect([moved.subjectId, moved.invoices.map(({ invoiceNo }) => invoiceNo)]).to.deep.equal([there, ['W-3']]);
-      expect(await failureOf(holder.post({ invoiceNo: 'w-3' })), 'it is there by now').to.deep.equal(taken('w-3'));
+      expect(await failureOf(holder.post({ invoiceNo: 'w-3' })), 'the line exists by then').to.deep.equal(taken('w-3'));
       expect((await holder.post({ invoiceNo: 'W-2' })).invoiceNo).to.equal('W-2');
     });
 
-    it('go with their contract and come back with it, unless a number was taken meanwhile', async () => {
+    it('are deleted and restored with their contract, unless a number was taken meanwhile', async () => {
       const t = makePlane();
       const subjectId = newId();
       const [b, other] = [await invoicedContract(t, { subjectId }), await invoicedContract(t, { subjectId })];
       await b.post({ invoiceNo: 'R-1', status: 'issued', receivablePlanId: b.lineId });
       await t.plane.deleteContract({ contractId: b.contractId });
-      const taker = await other.post({ invoiceNo: 'r-1' });
+      const sameNumber = await other.post({ invoiceNo: 'r-1' });
       expect(await failureOf(t.plane.restoreContract({ contractId: b.contractId }))).to.deep.equal({
         code: 'DUPLICATE_CODE',
         details: { field: 'invoiceNo', value: 'R-1' },
       });
-      await other.patch(taker.id, { status: 'void' });
+      await other.patch(sameNumber.id, { status: 'void' });
       const restored = await t.plane.restoreContract({ contractId: b.contractId });
       expect(restored.invoices.map(({ invoiceNo }) => invoiceNo)).to.deep.equal(['R-1']);
       expect(restored.invoicedAmount).to.equal(100);
     });
 
-    it("are in their line's currency, else the contract's; a draft follows, an issued one fixes it", async () => {
+    it("are in their line's currency, or else the contract's; a draft follows it, an issued one fixes it", async () => {
       const t = makePlane();
       const b = await invoicedContract(t, {
         payments: [aLine({ amount: 1_000 }), aLine({ amount: 1_000, period: 'yen', currencyCode: 'JPY' })],
@@ -130,7 +130,7 @@ describe('invoice records', () => {
       ).to.deep.equal({ code: 'CURRENCY_FIXED', details: { currencyCode: 'KWD' } });
     });
 
-    it("without a line fix the contract's currency too", async () => {
+    it("without a line fix the contract's currency, too", async () => {
       const t = makePlane();
       const b = await invoicedContract(t, { payments: [] });
       await b.post({ status: 'issued' });
@@ -139,7 +139,7 @@ describe('invoice records', () => {
       ).to.deep.equal({ code: 'CURRENCY_FIXED', details: { currencyCode: 'CNY' } });
     });
 
-    it('change in everything as drafts, and hardly once they are out', async () => {
+    it('are fully editable as drafts, and hardly once issued', async () => {
       const b = await invoicedContract(makePlane());
       const { id } = await b.post();
       const everything = {
@@ -154,7 +154,7 @@ describe('invoice records', () => {
       expect(await b.patch(id, everything)).to.include(everything);
       await b.patch(id, { status: 'issued' });
       const { version } = await b.detail();
-      expect(await b.patch(id, { ...everything, status: 'issued' }), 'what it has may be sent back').to.include({
+      expect(await b.patch(id, { ...everything, status: 'issued' }), 'stored values may be sent back').to.include({
         ...everything,
         contractVersion: version,
       });
@@ -189,7 +189,7 @@ describe('invoice records', () => {
       expect(await b.patch(id, { note: 'a mistake' })).to.include({ note: 'a mistake' });
     });
 
-    it('name only lines, receipts and files that are there', async () => {
+    it('refer only to existing lines, receipts and files', async () => {
       const t = makePlane();
       const [b, other] = [await invoicedContract(t), await invoicedContract(t)];
       await t.plane.recordReceipt({ paymentId: other.lineId, receivedAmount: 5 });
@@ -211,7 +211,7 @@ describe('invoice records', () => {
       expect(await b.post({ attachment: 'archive, shelf 4' })).to.include({ attachment: 'archive, shelf 4' });
     });
 
-    it('keep their line where it is once they are issued; drafts and void ones go with it', async () => {
+    it('keep their line from being deleted once issued, while drafts and void ones are deleted with it', async () => {
       const t = makePlane();
       const b = await invoicedContract(t, {
         payments: [aLine({ amount: 1_000 }), aLine({ amount: 500, period: 'second' })],
@@ -232,10 +232,10 @@ describe('invoice records', () => {
       expect((await b.detail()).invoices.map((invoice) => invoice.id))
         .to.include(id)
         .and.not.include(draft.id);
-      expect((await b.post({ invoiceNo: draft.invoiceNo })).invoiceNo, 'its number is free').to.equal(draft.invoiceNo);
+      expect((await b.post({ invoiceNo: draft.invoiceNo })).invoiceNo, 'the number is free').to.equal(draft.invoiceNo);
     });
 
-    it('are tied to a version when the caller asks, also on a locked contract', async () => {
+    it('are guarded by a version if the caller sends one, also on a locked contract', async () => {
       const t = makePlane();
       const b = await invoicedContract(t);
       await t.database.write(t.call, (tx) =>

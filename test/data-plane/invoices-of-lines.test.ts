@@ -6,7 +6,11 @@ import { failureOf } from '../support/failures.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
-async function book(t: TestPlane, line: Partial<PaymentLineInput> = {}, changes: Partial<ContractInput> = {}) {
+async function contractWithLine(
+  t: TestPlane,
+  line: Partial<PaymentLineInput> = {},
+  changes: Partial<ContractInput> = {},
+) {
   const contract = await t.plane.createContract(
     aContract({ payments: [aLine({ amount: 1_000, ...line })], ...changes }),
   );
@@ -16,7 +20,7 @@ async function book(t: TestPlane, line: Partial<PaymentLineInput> = {}, changes:
     contract,
     contractId,
     paymentId,
-    tell: (patch: InvoiceEvidencePatch) => t.plane.recordInvoiceEvidence({ paymentId, ...patch }),
+    recordEvidence: (patch: InvoiceEvidencePatch) => t.plane.recordInvoiceEvidence({ paymentId, ...patch }),
     post: (input: { invoiceNo: string; invoiceAmount: number; status?: 'draft' | 'issued' | 'red_letter' }) =>
       t.plane.addInvoice({ contractId, receivablePlanId: paymentId, ...input }),
     detail: () => t.plane.getContract({ contractId }),
@@ -32,14 +36,14 @@ async function book(t: TestPlane, line: Partial<PaymentLineInput> = {}, changes:
 describe('the invoice data of a line', () => {
   forEachPlane((_name, makePlane) => {
     it('is one issued record once it has a number, and is counted once', async () => {
-      const b = await book(makePlane(), {}, { invoicePoints: 13 });
-      expect(await b.tell({ invoiceAmount: 400 })).to.include({
+      const b = await contractWithLine(makePlane(), {}, { invoicePoints: 13 });
+      expect(await b.recordEvidence({ invoiceAmount: 400 })).to.include({
         invoiceAmount: 400,
         invoicedAmount: 400,
         invoiceDate: '2026-03-15',
       });
       expect(await b.records()).to.deep.equal([]);
-      expect(await b.tell({ invoiceNo: 'L-1' })).to.include({
+      expect(await b.recordEvidence({ invoiceNo: 'L-1' })).to.include({
         invoiceNo: 'L-1',
         invoicedAmount: 400,
         uninvoicedAmount: 600,
@@ -61,11 +65,11 @@ describe('the invoice data of a line', () => {
       expect(await b.detail()).to.include({ invoicedAmount: 500, uninvoicedAmount: 500 });
     });
 
-    it('follows changes of amount, date and number; the same again changes nothing', async () => {
-      const b = await book(makePlane());
-      await b.tell({ invoiceNo: 'L-1', invoiceAmount: 400 });
+    it("updates the record's amount, date and number, and changes nothing when repeated", async () => {
+      const b = await contractWithLine(makePlane());
+      await b.recordEvidence({ invoiceNo: 'L-1', invoiceAmount: 400 });
       const [first] = (await b.detail()).invoices;
-      await b.tell({ invoiceNo: 'L-2', invoiceAmount: 450, invoiceDate: '2026-03-01' });
+      await b.recordEvidence({ invoiceNo: 'L-2', invoiceAmount: 450, invoiceDate: '2026-03-01' });
       const { invoices, version } = await b.detail();
       expect(invoices).to.have.length(1);
       expect(invoices[0]).to.include({
@@ -74,17 +78,17 @@ describe('the invoice data of a line', () => {
         invoiceAmount: 450,
         invoiceDate: '2026-03-01',
       });
-      await b.tell({ invoiceNo: 'L-2', invoiceAmount: 450, invoiceDate: '2026-03-01' });
-      await b.tell({ invoiceDate: null });
+      await b.recordEvidence({ invoiceNo: 'L-2', invoiceAmount: 450, invoiceDate: '2026-03-01' });
+      await b.recordEvidence({ invoiceDate: null });
       expect(await b.detail()).to.include({ version });
-      await b.tell({ invoiceAmount: null });
+      await b.recordEvidence({ invoiceAmount: null });
       expect(await b.records()).to.deep.equal([['L-2', 0, 'issued']]);
     });
 
-    it('is made with a new line, with a new contract and by its plan, in one request too', async () => {
+    it('creates records for a new line, in a new contract and in its plan, also in one request', async () => {
       const t = makePlane();
       const subjectId = newId();
-      const b = await book(t, { invoiceNo: 'N-1', invoiceAmount: 10 }, { subjectId });
+      const b = await contractWithLine(t, { invoiceNo: 'N-1', invoiceAmount: 10 }, { subjectId });
       expect(b.contract.invoices.map(({ invoiceNo }) => invoiceNo)).to.deep.equal(['N-1']);
       expect(b.contract).to.include({ invoicedAmount: 10 });
       const added = await t.plane.addPaymentLine({
@@ -127,46 +131,46 @@ describe('the invoice data of a line', () => {
       ).to.deep.include({ code: 'DUPLICATE_CODE' });
     });
 
-    it('is the record that was entered under its number before', async () => {
-      const b = await book(makePlane());
+    it('uses an existing record with its number', async () => {
+      const b = await contractWithLine(makePlane());
       const posted = await b.post({ invoiceNo: 'P-1', invoiceAmount: 300, status: 'draft' });
-      expect(await b.tell({ invoiceNo: 'p-1' })).to.include({ invoicedAmount: 300 });
+      expect(await b.recordEvidence({ invoiceNo: 'p-1' })).to.include({ invoicedAmount: 300 });
       const { invoices } = await b.detail();
       expect(
         invoices.map(({ id, invoiceNo, status, invoiceAmount }) => [id, invoiceNo, status, invoiceAmount]),
       ).to.deep.equal([[posted.id, 'p-1', 'issued', 300]]);
-      await b.tell({ invoiceDate: '2026-03-02' });
+      await b.recordEvidence({ invoiceDate: '2026-03-02' });
       expect((await b.detail()).invoices[0]).to.include({ invoiceAmount: 300, invoiceDate: '2026-03-02' });
     });
 
-    it('has no record without a number, unless money was matched to the line', async () => {
+    it('creates no record without a number, unless money was matched to the line', async () => {
       const t = makePlane();
-      const b = await book(t);
-      await b.tell({ invoiceNo: 'C-1', invoiceAmount: 400 });
-      expect(await b.tell({ invoiceNo: null })).to.include({
+      const b = await contractWithLine(t);
+      await b.recordEvidence({ invoiceNo: 'C-1', invoiceAmount: 400 });
+      expect(await b.recordEvidence({ invoiceNo: null })).to.include({
         invoiceNo: null,
         invoiceAmount: 400,
         invoicedAmount: 400,
       });
       expect(await b.records()).to.deep.equal([]);
-      await b.tell({ invoiceNo: 'C-1' });
+      await b.recordEvidence({ invoiceNo: 'C-1' });
       await t.plane.recordReceipt({ paymentId: b.paymentId, receivedAmount: 1 });
       await t.plane.recordReceipt({ paymentId: b.paymentId, reconciliationStatus: 'matched' });
-      expect(await failureOf(b.tell({ invoiceNo: null }))).to.deep.equal({
+      expect(await failureOf(b.recordEvidence({ invoiceNo: null }))).to.deep.equal({
         code: 'LINE_HAS_MONEY',
         details: { paymentIds: [b.paymentId] },
       });
       expect(await b.records()).to.deep.equal([['C-1', 400, 'issued']]);
     });
 
-    it('is no more once its record is void or reversed: the line is open for the next one', async () => {
+    it('is cleared once its record is void or reversed, and the line accepts another', async () => {
       const t = makePlane();
-      const b = await book(t);
+      const b = await contractWithLine(t);
       for (const [invoiceNo, status] of [
         ['V-1', 'void'],
         ['V-1', 'red_letter'],
       ] as const) {
-        await b.tell({ invoiceNo, invoiceAmount: 400 });
+        await b.recordEvidence({ invoiceNo, invoiceAmount: 400 });
         const record = (await b.detail()).invoices.at(-1);
         await t.plane.updateInvoice({ contractId: b.contractId, invoiceId: record?.id ?? '', changes: { status } });
         const { payments, invoicedAmount } = await b.detail();
@@ -180,10 +184,10 @@ describe('the invoice data of a line', () => {
         expect(invoicedAmount).to.equal(0);
       }
       expect(
-        await failureOf(b.tell({ invoiceNo: 'V-1', invoiceAmount: 1 })),
-        'the number of a reversed one stays its own',
+        await failureOf(b.recordEvidence({ invoiceNo: 'V-1', invoiceAmount: 1 })),
+        'the number of a reversed record remains taken',
       ).to.deep.equal({ code: 'DUPLICATE_CODE', details: { field: 'invoiceNo', value: 'V-1' } });
-      expect(await b.tell({ invoiceNo: 'V-2', invoiceAmount: 250 })).to.include({ invoicedAmount: 250 });
+      expect(await b.recordEvidence({ invoiceNo: 'V-2', invoiceAmount: 250 })).to.include({ invoicedAmount: 250 });
       expect(await b.records()).to.deep.equal([
         ['V-1', 400, 'void'],
         ['V-1', 400, 'issued'],
@@ -192,24 +196,24 @@ describe('the invoice data of a line', () => {
       ]);
     });
 
-    it('does not fall below the red letters beside it', async () => {
-      const b = await book(makePlane());
-      await b.tell({ invoiceNo: 'E-1', invoiceAmount: 400 });
+    it('does not fall below the red letters on the line', async () => {
+      const b = await contractWithLine(makePlane());
+      await b.recordEvidence({ invoiceNo: 'E-1', invoiceAmount: 400 });
       await b.post({ invoiceNo: 'E-2', invoiceAmount: 300, status: 'red_letter' });
-      expect(await failureOf(b.tell({ invoiceAmount: 299.99 }))).to.deep.equal({
+      expect(await failureOf(b.recordEvidence({ invoiceAmount: 299.99 }))).to.deep.equal({
         code: 'RED_LETTER_EXCEEDS_ISSUED',
         details: { issuedAmount: 299.99, redLetterAmount: 300, currencyCode: 'CNY' },
       });
-      expect(await failureOf(b.tell({ invoiceNo: null }))).to.include({ code: 'RED_LETTER_EXCEEDS_ISSUED' });
-      expect(await b.tell({ invoiceAmount: 300 })).to.include({ invoicedAmount: 0, uninvoicedAmount: 1_000 });
+      expect(await failureOf(b.recordEvidence({ invoiceNo: null }))).to.include({ code: 'RED_LETTER_EXCEEDS_ISSUED' });
+      expect(await b.recordEvidence({ invoiceAmount: 300 })).to.include({ invoicedAmount: 0, uninvoicedAmount: 1_000 });
     });
 
-    it('without a number counts only as long as the line has no records, and it is said', async () => {
-      const b = await book(makePlane());
-      expect((await b.tell({ invoiceAmount: 400 })).warnings).to.deep.equal([]);
+    it('without a number counts only while the line has no records, with a warning', async () => {
+      const b = await contractWithLine(makePlane());
+      expect((await b.recordEvidence({ invoiceAmount: 400 })).warnings).to.deep.equal([]);
       await b.post({ invoiceNo: 'U-1', invoiceAmount: 100, status: 'draft' });
       expect(await b.detail()).to.include({ invoicedAmount: 0, uninvoicedAmount: 1_000 });
-      const reported = await b.tell({ invoiceAmount: 450 });
+      const reported = await b.recordEvidence({ invoiceAmount: 450 });
       expect(reported).to.include({ invoicedAmount: 0 });
       expect(reported.warnings.map(({ code }) => code)).to.deep.equal(['INVOICE_RECORDS_COUNT']);
     });

@@ -14,7 +14,7 @@ import { aContract, aLine } from '../support/samples.js';
 
 const OWNERS = [newId(), newId(), newId(), newId()];
 
-describe('how invoice records and fulfillment tasks are found', () => {
+describe('the queries for invoice records and fulfillment tasks', () => {
   forEachPlane(
     (_name, makePlane) => {
       let t: TestPlane;
@@ -68,12 +68,12 @@ describe('how invoice records and fulfillment tasks are found', () => {
         expect(plan).to.include('invoices_invoice_no');
       });
 
-      it('what falls due is found among what can, and the step reads nothing else', async () => {
+      it('due tasks are found among open ones, and the step reads no others', async () => {
         const [plan] = await plansOf((store) => store.tasks.contractsFallenDue('2026-01-03', 20));
         expect(plan).to.include('tasks_falling_due');
       });
 
-      it("what is in somebody's hands is found among what is open", async () => {
+      it("a member's tasks are found among open ones", async () => {
         const plans = await plansOf(async (store) => {
           await store.tasks.countOpenOf(OWNERS[1] ?? '');
           await store.tasks.samplesOf(OWNERS[1] ?? '');
@@ -86,7 +86,7 @@ describe('how invoice records and fulfillment tasks are found', () => {
   );
 });
 
-/** Few tasks are open: most of a book's are done. */
+/** Few tasks are open, as most are done. */
 async function fill(
   tx: Transaction,
   { call: { tenantId } }: TestPlane,

@@ -66,10 +66,7 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 let made = 0;
 
-/**
- * Does one step at the places that are there by now. A refusal by rule is a fine outcome too: then nothing may have
- * changed.
- */
+/** Performs one step at an existing position. A refusal is a valid outcome, and must change nothing. */
 async function take({ plane, clock }: TestPlane, contractId: string, action: Step): Promise<void> {
   const { payments, invoices } = await plane.getContract({ contractId });
   const lineAt = (at: number | null): string | null =>
@@ -140,8 +137,8 @@ async function take({ plane, clock }: TestPlane, contractId: string, action: Ste
   }
 }
 
-/** What is invoiced, worked out from the records and lines as they are answered, and nothing kept. */
-function worked({ currencyCode, payments, invoices }: ContractDetail) {
+/** The invoiced amounts, computed from the records and lines as the API returns them, without stored totals. */
+function computed({ currencyCode, payments, invoices }: ContractDetail) {
   const net = (linked: ContractDetail['invoices']) =>
     linked.reduce(
       (sum, { status: state, invoiceAmount, currencyCode: own }) =>
@@ -167,9 +164,9 @@ function worked({ currencyCode, payments, invoices }: ContractDetail) {
   };
 }
 
-describe('what is invoiced', () => {
+describe('the invoiced amount', () => {
   forEachPlane((name, makePlane) => {
-    it('is what the records say, after whatever sequence of changes', async function () {
+    it('equals that of the records, after any sequence of changes', async function () {
       this.timeout(120_000);
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 24 }), async (steps) => {
@@ -182,14 +179,14 @@ describe('what is invoiced', () => {
           for (const action of steps) {
             await take(t, id, action);
             const detail = await t.plane.getContract({ contractId: id });
-            const { lines, unlinked, contract, lacking } = worked(detail);
+            const { lines, unlinked, contract, lacking } = computed(detail);
             for (const { line, linked, invoiced } of lines) {
               expect(
                 [toMinor(line.invoicedAmount, line.currencyCode), toMinor(line.uninvoicedAmount, line.currencyCode)],
                 JSON.stringify(action),
               ).to.deep.equal([invoiced, Math.max(0, Number(toMinor(line.amount, line.currencyCode)) - invoiced)]);
               expect(invoiced, 'red letters within what is issued').to.be.at.least(0);
-              // Void ones are of the past; all others are in the line's currency.
+              // Void ones are excluded; all others are in the line's currency.
               expect(
                 linked.filter(
                   ({ status: state, currencyCode }) => state !== 'void' && currencyCode !== line.currencyCode,
@@ -199,8 +196,7 @@ describe('what is invoiced', () => {
                 ({ invoiceNo, status: state, reversedByInvoiceId }) =>
                   invoiceNo === line.invoiceNo && state === 'issued' && reversedByInvoiceId === null,
               );
-              if (line.invoiceNo !== null)
-                expect(reported, 'one record of the number that the line tells').to.have.length(1);
+              if (line.invoiceNo !== null) expect(reported, 'one record with the number of the line').to.have.length(1);
             }
             expect(unlinked).to.be.at.least(0);
             expect(
@@ -213,7 +209,7 @@ describe('what is invoiced', () => {
             const numbers = detail.invoices
               .filter(({ status: state }) => state !== 'void')
               .map(({ invoiceNo }) => invoiceNo.toLowerCase());
-            expect(new Set(numbers).size, 'no number twice').to.equal(numbers.length);
+            expect(new Set(numbers).size, 'no duplicate numbers').to.equal(numbers.length);
           }
         }),
         { numRuns: name === 'sqlite' ? 80 : 15 },

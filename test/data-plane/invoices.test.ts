@@ -5,7 +5,7 @@ import { forEachPlane } from '../support/plane.js';
 import { aLine } from '../support/samples.js';
 import { invoicedContract } from '../support/invoices.js';
 
-/** As the specification has it. */
+/** The transitions of the specification. */
 const TABLE: Readonly<Record<InvoiceStatus, readonly InvoiceStatus[]>> = {
   draft: ['issued', 'void'],
   issued: ['void', 'red_letter'],
@@ -15,7 +15,7 @@ const TABLE: Readonly<Record<InvoiceStatus, readonly InvoiceStatus[]>> = {
 
 describe('invoice records', () => {
   forEachPlane((_name, makePlane) => {
-    it('are entered in any of four states, drafts unless it is said', async () => {
+    it('are created in any of four states, as drafts by default', async () => {
       const b = await invoicedContract(makePlane(), { invoicePoints: 13 });
       const draft = await b.post({ note: 'soon' });
       expect(draft).to.deep.include({
@@ -52,7 +52,7 @@ describe('invoice records', () => {
       expect(version).to.equal(6);
     });
 
-    it('count on their line once issued, and red letters take away', async () => {
+    it('count on their line once issued, and red letters are subtracted', async () => {
       const b = await invoicedContract(makePlane());
       const receivablePlanId = b.lineId;
       await b.post({ receivablePlanId, invoiceAmount: 500 });
@@ -74,7 +74,7 @@ describe('invoice records', () => {
       expect(await b.detail()).to.include({ invoicedAmount: 1_079.5, uninvoicedAmount: 0 });
     });
 
-    it("without a line stand in the contract's own sum, and not in what its lines lack", async () => {
+    it('without a line count for the contract, and do not reduce the uninvoiced amount of its lines', async () => {
       const b = await invoicedContract(makePlane());
       await b.post({ status: 'issued', invoiceAmount: 250 });
       const reversed = await b.post({ status: 'issued', invoiceAmount: 80 });
@@ -86,9 +86,9 @@ describe('invoice records', () => {
     for (const from of INVOICE_STATUSES) {
       for (const to of INVOICE_STATUSES) {
         const isAllowed = from === to || TABLE[from].includes(to);
-        it(`${isAllowed ? 'go' : 'do not go'} from ${from} to ${to}`, async () => {
+        it(`${isAllowed ? 'change' : 'do not change'} from ${from} to ${to}`, async () => {
           const b = await invoicedContract(makePlane());
-          await b.post({ status: 'issued', invoiceAmount: 100 }); // what a red letter may take away
+          await b.post({ status: 'issued', invoiceAmount: 100 }); // the amount that a red letter may subtract
           const { id } = await b.post({ status: from });
           const { version } = await b.detail();
           if (!isAllowed) {
@@ -100,8 +100,8 @@ describe('invoice records', () => {
             return;
           }
           const moved = await b.patch(id, { status: to });
-          const isTurned = from === 'issued' && to === 'red_letter';
-          expect(moved.status).to.equal(isTurned ? 'issued' : to);
+          const isReversal = from === 'issued' && to === 'red_letter';
+          expect(moved.status).to.equal(isReversal ? 'issued' : to);
           expect(moved.contractVersion).to.equal(from === to ? version : version + 1);
           expect(moved.invoiceDate).to.equal(
             ['issued', 'red_letter'].includes(moved.status) || from === 'issued' ? '2026-03-15' : null,
@@ -110,7 +110,7 @@ describe('invoice records', () => {
       }
     }
 
-    it('that are turned to red letter stay, with a counter record beside them; again changes nothing', async () => {
+    it('that are reversed remain, with a red letter beside them, once', async () => {
       const t = makePlane();
       const b = await invoicedContract(t);
       const blue = await b.post({
@@ -154,7 +154,7 @@ describe('invoice records', () => {
       });
     });
 
-    it('are never taken away beyond what is issued beside them', async () => {
+    it('are never reversed beyond the issued amount', async () => {
       const b = await invoicedContract(makePlane());
       const linked = await b.post({ receivablePlanId: b.lineId, status: 'issued', invoiceAmount: 100 });
       await b.post({ status: 'issued', invoiceAmount: 40 });
@@ -167,18 +167,18 @@ describe('invoice records', () => {
       ).to.deep.equal(exceeded(100, 100.01));
       expect(
         await failureOf(b.post({ status: 'red_letter', invoiceAmount: 41 })),
-        "the line's do not count",
+        'those of the line do not count',
       ).to.deep.equal(exceeded(40, 41));
       await b.post({ receivablePlanId: b.lineId, status: 'red_letter', invoiceAmount: 30 });
       expect(
         await failureOf(b.patch(linked.id, { status: 'red_letter' })),
-        'its counter record would pass it',
+        'its counter record would exceed it',
       ).to.deep.equal(exceeded(100, 130));
       expect(await failureOf(b.patch(linked.id, { status: 'void' }))).to.deep.equal(exceeded(0, 30));
       expect(await b.detail()).to.include({ invoicedAmount: 110 });
     });
 
-    it('twenty red letters at once leave the sum at or above nothing', async () => {
+    it('keep a sum of at least zero after twenty concurrent red letters', async () => {
       const b = await invoicedContract(makePlane());
       await b.post({ receivablePlanId: b.lineId, status: 'issued', invoiceAmount: 100 });
       const outcomes = await Promise.allSettled(
@@ -191,7 +191,7 @@ describe('invoice records', () => {
       expect([invoices.length, invoicedAmount]).to.deep.equal([4, 10]);
     });
 
-    it('are not void once money was matched to them', async () => {
+    it('cannot be voided once money was matched to them', async () => {
       const t = makePlane();
       const b = await invoicedContract(t, {
         payments: [aLine({ amount: 1_000 }), aLine({ amount: 1_000, period: 'second' })],
@@ -219,7 +219,7 @@ describe('invoice records', () => {
         .that.is.a('string');
       const again = await b.post({ status: 'issued', paymentRecordId: receipt?.id ?? '' });
       await t.plane.recordReceipt({ paymentId: other, receivedAmount: 0 });
-      expect(await b.patch(again.id, { status: 'void' }), 'the money was given back').to.include({ status: 'void' });
+      expect(await b.patch(again.id, { status: 'void' }), 'the money was returned').to.include({ status: 'void' });
     });
   });
 });

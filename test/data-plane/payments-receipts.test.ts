@@ -7,21 +7,21 @@ import { aContract, aLine } from '../support/samples.js';
 
 describe('receipts', () => {
   forEachPlane((_name, makePlane) => {
-    it('the amount is the new total, and each change of it is kept with its delta, newest first; a correction is of the day on which it is made', async () => {
-      const book = makePlane();
-      const paymentId = await oneLine(book, { amount: 100 });
-      await book.plane.recordReceipt({
+    it('store the delta of each change of the total, newest first; a correction has the day on which it is made', async () => {
+      const test = makePlane();
+      const paymentId = await oneLine(test, { amount: 100 });
+      await test.plane.recordReceipt({
         paymentId,
         receivedAmount: 40,
         method: 'wire',
         bankSerialNo: 'S-1',
         payerName: '上海远东',
       });
-      book.clock.advance(1_000);
-      await book.plane.recordReceipt({ paymentId, receivedAmount: 100, receivedDate: '2026-03-20' });
-      await book.plane.recordReceipt({ paymentId, receivedAmount: 100 });
-      book.clock.advance(1_000);
-      const corrected = await book
+      test.clock.advance(1_000);
+      await test.plane.recordReceipt({ paymentId, receivedAmount: 100, receivedDate: '2026-03-20' });
+      await test.plane.recordReceipt({ paymentId, receivedAmount: 100 });
+      test.clock.advance(1_000);
+      const corrected = await test
         .as({ actor: { kind: 'cli', id: null, name: 'operator', roleCode: null, ip: null } })
         .recordReceipt({ paymentId, receivedAmount: 70.5 });
       expect(corrected).to.include({
@@ -30,7 +30,7 @@ describe('receipts', () => {
         receivedDate: '2026-03-20',
         method: 'wire',
       });
-      const { items, ...frame } = await book.plane.listReceipts({ paymentId });
+      const { items, ...frame } = await test.plane.listReceipts({ paymentId });
       expect(frame).to.deep.equal({ page: 1, pageSize: 20, total: 3, pageCount: 1 });
       expect(
         items.map(({ delta, total, receivedDate, actorName, at }) => ({ delta, total, receivedDate, actorName, at })),
@@ -52,7 +52,7 @@ describe('receipts', () => {
         payerName: '上海远东',
         currencyCode: 'CNY',
       });
-      expect(await book.plane.listReceipts({ paymentId, page: 2, pageSize: 2 })).to.deep.equal({
+      expect(await test.plane.listReceipts({ paymentId, page: 2, pageSize: 2 })).to.deep.equal({
         items: [items[2]],
         page: 2,
         pageSize: 2,
@@ -61,27 +61,27 @@ describe('receipts', () => {
       });
     });
 
-    it('what was received before the line was entered is its first receipt', async () => {
-      const book = makePlane();
-      const paymentId = await oneLine(book, { amount: 100, receivedAmount: 30, receivedDate: '2026-01-05' });
-      const { items } = await book.plane.listReceipts({ paymentId });
+    it('include the amount received before the line was created', async () => {
+      const test = makePlane();
+      const paymentId = await oneLine(test, { amount: 100, receivedAmount: 30, receivedDate: '2026-01-05' });
+      const { items } = await test.plane.listReceipts({ paymentId });
       expect(items.map(({ delta, total, receivedDate }) => ({ delta, total, receivedDate }))).to.deep.equal([
         { delta: 30, total: 30, receivedDate: '2026-01-05' },
       ]);
     });
 
-    it('a day that is corrected takes its money along: out of the one, into the other, once', async () => {
-      const book = makePlane();
-      const paymentId = await oneLine(book, { amount: 100, receivedAmount: 40, receivedDate: '2026-01-05' });
-      await book.plane.recordReceipt({ paymentId, receivedAmount: 90 });
+    it('move the money of a corrected date from one day to the other, once', async () => {
+      const test = makePlane();
+      const paymentId = await oneLine(test, { amount: 100, receivedAmount: 40, receivedDate: '2026-01-05' });
+      await test.plane.recordReceipt({ paymentId, receivedAmount: 90 });
       const history = async () =>
-        (await book.plane.listReceipts({ paymentId })).items.map(({ delta, total, receivedDate }) => [
+        (await test.plane.listReceipts({ paymentId })).items.map(({ delta, total, receivedDate }) => [
           delta,
           total,
           receivedDate,
         ]);
       const inMonths = async () =>
-        (await book.plane.getAnalyticsCashflow({ subjectId: null, displayCurrency: 'CNY' })).series
+        (await test.plane.getAnalyticsCashflow({ subjectId: null, displayCurrency: 'CNY' })).series
           .filter(({ receivedAmount }) => receivedAmount !== 0)
           .map(({ period, receivedAmount }) => [period, receivedAmount]);
       expect(await inMonths()).to.deep.equal([
@@ -89,7 +89,7 @@ describe('receipts', () => {
         ['2026-03', 50],
       ]);
       for (let i = 0; i < 2; i++)
-        expect(await book.plane.recordReceipt({ paymentId, receivedDate: '2026-02-10' })).to.include({
+        expect(await test.plane.recordReceipt({ paymentId, receivedDate: '2026-02-10' })).to.include({
           receivedAmount: 90,
           receivedDate: '2026-02-10',
           reconciliationStatus: 'pending',
@@ -105,15 +105,15 @@ describe('receipts', () => {
         ['2026-02', 50],
       ]);
 
-      await book.plane.recordReceipt({ paymentId, receivedAmount: 30 });
-      await book.plane.updatePaymentLine({ paymentId, receivedDate: '2026-02-11' });
-      expect((await history()).slice(0, 3), 'no more than is left').to.deep.equal([
+      await test.plane.recordReceipt({ paymentId, receivedAmount: 30 });
+      await test.plane.updatePaymentLine({ paymentId, receivedDate: '2026-02-11' });
+      expect((await history()).slice(0, 3), 'no more than the remaining amount').to.deep.equal([
         [30, 30, '2026-02-11'],
         [-30, 0, '2026-02-10'],
         [-60, 30, '2026-03-15'],
       ]);
-      await book.plane.recordReceipt({ paymentId, receivedAmount: 20, receivedDate: '2026-04-01' });
-      await book.plane.recordReceipt({ paymentId, receivedDate: '2026-04-02' });
+      await test.plane.recordReceipt({ paymentId, receivedAmount: 20, receivedDate: '2026-04-01' });
+      await test.plane.recordReceipt({ paymentId, receivedDate: '2026-04-02' });
       expect((await history()).slice(0, 3), 'a refund').to.deep.equal([
         [-10, 20, '2026-04-02'],
         [10, 30, '2026-04-01'],
@@ -121,15 +121,15 @@ describe('receipts', () => {
       ]);
     });
 
-    it('a day that a plan corrects takes its money along too', async () => {
-      const book = makePlane();
+    it('move the money of a date corrected in a plan, too', async () => {
+      const test = makePlane();
       const line = aLine({ amount: 100, receivedAmount: 40 });
       const {
         id: contractId,
         payments: [entered],
-      } = await book.plane.createContract(aContract({ payments: [line] }));
-      await book.plane.updateContract({ contractId, changes: { payments: [{ ...line, receivedDate: '2026-02-10' }] } });
-      const { items } = await book.plane.listReceipts({ paymentId: entered?.id ?? '' });
+      } = await test.plane.createContract(aContract({ payments: [line] }));
+      await test.plane.updateContract({ contractId, changes: { payments: [{ ...line, receivedDate: '2026-02-10' }] } });
+      const { items } = await test.plane.listReceipts({ paymentId: entered?.id ?? '' });
       expect(items.map(({ delta, receivedDate }) => [delta, receivedDate])).to.deep.equal([
         [40, '2026-02-10'],
         [-40, '2026-03-15'],
@@ -137,25 +137,25 @@ describe('receipts', () => {
       ]);
     });
 
-    it('a total that falls to nothing clears the date and the reconciliation', async () => {
-      const book = makePlane();
-      const paymentId = await oneLine(book, { amount: 100, receivedAmount: 100, reconciliationStatus: 'matched' });
-      expect(await book.plane.recordReceipt({ paymentId, receivedAmount: 0 })).to.include({
+    it('that reduce the total to zero clear the date and the reconciliation', async () => {
+      const test = makePlane();
+      const paymentId = await oneLine(test, { amount: 100, receivedAmount: 100, reconciliationStatus: 'matched' });
+      expect(await test.plane.recordReceipt({ paymentId, receivedAmount: 0 })).to.include({
         receivedDate: null,
         reconciliationStatus: 'pending',
         paymentStatus: 'unpaid',
         outstandingAmount: 100,
       });
-      expect(await book.plane.recordReceipt({ paymentId, receivedAmount: null }), 'null is nothing too').to.include({
+      expect(await test.plane.recordReceipt({ paymentId, receivedAmount: null }), 'null is zero, too').to.include({
         receivedAmount: 0,
       });
-      expect((await book.plane.listReceipts({ paymentId })).items.map(({ delta }) => delta)).to.deep.equal([-100, 100]);
+      expect((await test.plane.listReceipts({ paymentId })).items.map(({ delta }) => delta)).to.deep.equal([-100, 100]);
     });
 
-    it('an overpaid line is an exception unless the caller says otherwise, and asks for a note', async () => {
-      const book = makePlane();
-      const paymentId = await oneLine(book, { amount: 100 });
-      const over = await book.plane.recordReceipt({ paymentId, receivedAmount: 120 });
+    it('that overpay a line make it an exception by default, and require a note', async () => {
+      const test = makePlane();
+      const paymentId = await oneLine(test, { amount: 100 });
+      const over = await test.plane.recordReceipt({ paymentId, receivedAmount: 120 });
       expect(over).to.include({
         reconciliationStatus: 'exception',
         overpaidAmount: 20,
@@ -165,34 +165,34 @@ describe('receipts', () => {
       });
       expect(over.warnings.map(({ code }) => code)).to.deep.equal(['NOTE_RECOMMENDED']);
       expect(
-        (await book.plane.recordReceipt({ paymentId, reconciliationNote: 'advance for April' })).warnings,
+        (await test.plane.recordReceipt({ paymentId, reconciliationNote: 'advance for April' })).warnings,
       ).to.deep.equal([]);
       expect(
-        await book.plane.recordReceipt({ paymentId, receivedAmount: 130, reconciliationStatus: 'matched' }),
+        await test.plane.recordReceipt({ paymentId, receivedAmount: 130, reconciliationStatus: 'matched' }),
       ).to.include({ reconciliationStatus: 'matched' });
     });
 
-    it('nothing can be matched without money', async () => {
-      const book = makePlane();
-      const paymentId = await oneLine(book, { amount: 100 });
-      expect(await failureOf(book.plane.recordReceipt({ paymentId, reconciliationStatus: 'matched' }))).to.deep.equal({
+    it('are required for a match', async () => {
+      const test = makePlane();
+      const paymentId = await oneLine(test, { amount: 100 });
+      expect(await failureOf(test.plane.recordReceipt({ paymentId, reconciliationStatus: 'matched' }))).to.deep.equal({
         code: 'RECONCILE_WITHOUT_RECEIPT',
         details: {},
       });
-      expect(await failureOf(book.plane.updatePaymentLine({ paymentId, reconciliationStatus: 'matched' }))).to.include({
+      expect(await failureOf(test.plane.updatePaymentLine({ paymentId, reconciliationStatus: 'matched' }))).to.include({
         code: 'RECONCILE_WITHOUT_RECEIPT',
       });
       expect(
-        await book.plane.recordReceipt({ paymentId, receivedAmount: 1, reconciliationStatus: 'matched' }),
+        await test.plane.recordReceipt({ paymentId, receivedAmount: 1, reconciliationStatus: 'matched' }),
       ).to.include({ reconciliationStatus: 'matched' });
       expect(
-        await failureOf(book.plane.recordReceipt({ paymentId, receivedAmount: 0, reconciliationStatus: 'matched' })),
+        await failureOf(test.plane.recordReceipt({ paymentId, receivedAmount: 0, reconciliationStatus: 'matched' })),
       ).to.include({ code: 'RECONCILE_WITHOUT_RECEIPT' });
     });
 
-    it('the warning for a transfer that settles several lines names at most twenty of the others', async () => {
-      const book = makePlane();
-      const { payments } = await book.plane.createContract(
+    it('list at most twenty other lines in the warning for a transfer that settles several', async () => {
+      const test = makePlane();
+      const { payments } = await test.plane.createContract(
         aContract({
           payments: Array.from({ length: 23 }, (_, n) =>
             aLine({ period: `P${n}`, ...(n < 22 ? { receivedAmount: 1, bankSerialNo: 'S-9' } : {}) }),
@@ -201,30 +201,30 @@ describe('receipts', () => {
       );
       const paymentId = payments.find(({ period }) => period === 'P22')?.id ?? '';
       const [warning, ...others] = (
-        await book.plane.recordReceipt({ paymentId, receivedAmount: 1, bankSerialNo: 'S-9' })
+        await test.plane.recordReceipt({ paymentId, receivedAmount: 1, bankSerialNo: 'S-9' })
       ).warnings;
       expect(others).to.deep.equal([]);
       expect(warning).to.include({ code: 'BANK_SERIAL_REUSED' });
       expect(warning?.paymentIds).to.have.length(20).and.not.include(paymentId);
       expect(
-        (await book.plane.recordReceipt({ paymentId, receivedAmount: 2 })).warnings,
-        'it is said when the serial is named',
+        (await test.plane.recordReceipt({ paymentId, receivedAmount: 2 })).warnings,
+        'it is reported when the serial number is set',
       ).to.deep.equal([]);
     });
 
-    it('fifty receipts on each of two lines of one contract at once end in one serial state', async () => {
-      const book = makePlane();
-      const { id, payments } = await book.plane.createContract(
+    it('are correct after fifty concurrent requests on each of two lines of one contract', async () => {
+      const test = makePlane();
+      const { id, payments } = await test.plane.createContract(
         aContract({ payments: [aLine({ amount: 1_000 }), aLine({ amount: 1_000, period: 'second' })] }),
       );
       await Promise.all(
         Array.from({ length: 100 }, (_, n) =>
-          book.plane.recordReceipt({ paymentId: payments[n % 2]?.id ?? '', receivedAmount: n + 1 }),
+          test.plane.recordReceipt({ paymentId: payments[n % 2]?.id ?? '', receivedAmount: n + 1 }),
         ),
       );
-      const contract = await book.plane.getContract({ contractId: id });
+      const contract = await test.plane.getContract({ contractId: id });
       for (const line of contract.payments) {
-        const { items, total } = await book.plane.listReceipts({ paymentId: line.id, pageSize: 100 });
+        const { items, total } = await test.plane.listReceipts({ paymentId: line.id, pageSize: 100 });
         expect(total).to.equal(50);
         const history = items.toReversed();
         history.reduce((before, { delta, total: after }) => {
@@ -237,18 +237,18 @@ describe('receipts', () => {
       expect(contract.version).to.equal(101);
     });
 
-    it('receipts and changes in any order leave the contract as its lines say', async () => {
-      const book = makePlane();
+    it("and changes in any order leave the contract's totals equal to its lines'", async () => {
+      const test = makePlane();
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-          const { id, payments } = await book.plane.createContract(
+          const { id, payments } = await test.plane.createContract(
             aContract({
               payments: [aLine({ amount: 10 }), aLine({ amount: 20, period: 'second', dueDate: '2026-02-01' })],
             }),
           );
           for (const { line, ...change } of steps)
-            await book.plane.updatePaymentLine({ paymentId: payments[line]?.id ?? '', ...change });
-          const { payments: lines, ...contract } = await book.plane.getContract({ contractId: id });
+            await test.plane.updatePaymentLine({ paymentId: payments[line]?.id ?? '', ...change });
+          const { payments: lines, ...contract } = await test.plane.getContract({ contractId: id });
           const sum = (of: (line: (typeof lines)[number]) => number) =>
             lines.reduce((total, line) => total + of(line), 0);
           const open = lines.filter(({ amount, receivedAmount }) => amount > receivedAmount);
@@ -290,7 +290,7 @@ const step = fc.record(
   { requiredKeys: ['line'] },
 );
 
-/** A contract with this one line; answers the line's id. */
+/** Creates a contract with this line, and returns the line's id. */
 async function oneLine({ plane }: Pick<TestPlane, 'plane'>, line: Partial<PaymentLineInput>): Promise<string> {
   const { payments } = await plane.createContract(aContract({ payments: [aLine(line)] }));
   return payments[0]?.id ?? '';

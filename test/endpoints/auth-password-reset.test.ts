@@ -79,7 +79,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const { client } = await signIn(server.client, { tenant: org.tenant, member });
       const answer = await confirm(await mailedToken());
       expect([answer.status, answer.body]).to.deep.equal([200, { ok: true }]);
-      expect((await client.get('/auth/me')).status, 'the session from before').to.equal(401);
+      expect((await client.get('/auth/me')).status, 'the previous session').to.equal(401);
       expect((await login(PASSWORD)).status).to.equal(401);
       expect((await login(NEW_PASSWORD)).status).to.equal(200);
       await deliver();
@@ -87,7 +87,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(await audited()).to.include.members(['password_reset_requested', 'mail_sent', 'password_reset']);
     });
 
-    it('enumeration by body: known, unknown, disabled and password-less accounts and unknown tenants are answered byte for byte alike', async () => {
+    it('enumeration by body: known, unknown, disabled and password-less accounts and unknown tenants get the same bytes', async () => {
       const disabled = await makeMember(server.services, org);
       await server.services.tenants.members.setStatus(
         { tenantId: org.tenant.id, memberId: disabled.id, status: 'disabled' },
@@ -134,7 +134,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect((await login(NEW_PASSWORD)).status).to.equal(200);
     });
 
-    it('a reset token is good for two hours and no longer', async () => {
+    it('a reset token is valid for two hours', async () => {
       const token = await mailedToken();
       clock.advance(2 * HOUR_MS);
       expect(codeOf(await confirm(token))).to.deep.equal([422, 'TOKEN_INVALID']);
@@ -170,13 +170,13 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect((await login(`Parallel-Horse-${winner}`)).status).to.equal(200);
     });
 
-    it('a refused token costs no hash', async () => {
+    it('a refused token computes no hash', async () => {
       argon2.calls = 0;
       expect(codeOf(await confirm('x'.repeat(43)))).to.deep.equal([422, 'TOKEN_INVALID']);
       expect(argon2.calls).to.equal(0);
     });
 
-    it("a token dies with the address that it was sent to, and with the member's standing", async () => {
+    it("a token is invalid after the member's address or status changes", async () => {
       const moved = await mailedToken();
       const platform = server.foundation.platform;
       await platform.write({ tenantId: null }, (tx) =>
@@ -193,7 +193,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(codeOf(await confirm(moved))).to.deep.equal([422, 'TOKEN_INVALID']);
     });
 
-    it('a mailbox cannot be filled by asking: the sixth request in an hour is answered alike and sends nothing', async () => {
+    it('a mailbox cannot be flooded: the sixth request in an hour gets the same answer and sends nothing', async () => {
       for (let count = 0; count < 8; count += 1) {
         const { status, text } = await ask(org.tenant.slug, member.email);
         expect([status, text]).to.deep.equal([200, '{"ok":true,"deliveryStatus":"not_sent"}']);
@@ -206,7 +206,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(smtp.mails.filter(({ to }) => to.includes(member.email))).to.have.length(6);
     });
 
-    it('mail down: the answer is the same, nothing is lost, and it is sent later', async () => {
+    it('mail down: the answer is the same, and the mail is sent later', async () => {
       smtp.refuse(451);
       const { status, text } = await ask(org.tenant.slug, member.email);
       await deliver();
@@ -218,7 +218,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect((await confirm(tokenIn(smtp.last(member.email)))).status).to.equal(200);
     });
 
-    it('a sign-in that ran beside a reset with the old password leaves no session', async () => {
+    it('a concurrent sign-in with the old password leaves no session', async () => {
       const token = await mailedToken();
       const [reset, ...logins] = await Promise.all([
         confirm(token),
@@ -260,7 +260,7 @@ describe('password reset', () => {
   });
   after(() => server.stop());
 
-  it('without a mail server is answered as with one', async () => {
+  it('gets the same answer without a mail server', async () => {
     const org = await makeTenant(server.services);
     const { text } = await server.client.post('/auth/password-reset/request', {
       tenantSlug: org.tenant.slug,
@@ -269,7 +269,7 @@ describe('password reset', () => {
     expect(text).to.equal('{"ok":true,"deliveryStatus":"not_sent"}');
   });
 
-  it('asks for a token of at least sixteen characters', async () => {
+  it('requires a token of at least sixteen characters', async () => {
     const { status } = await server.client.post('/auth/password-reset/confirm', {
       token: 'x'.repeat(15),
       tenantSlug: 'acme',
@@ -304,6 +304,6 @@ async function statementsOf({ foundation }: TestServer, request: () => Promise<u
   } finally {
     platform.write = write;
   }
-  // The background looks for mail and leases meanwhile.
+  // Background jobs query mail and leases meanwhile.
   return statements.filter((sql) => !/leases|UPDATE mail_outbox|audit_chain/.test(sql));
 }

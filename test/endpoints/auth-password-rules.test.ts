@@ -7,7 +7,7 @@ import { needsPostgres } from '../support/postgres.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { startMailServer, tokenIn, type MailServer } from '../support/smtp.js';
 
-/** Common, known from breaches, and made of the organisation's slug: as they are, and as they look. */
+/** Common, breached, and derived from the organisation's slug, in plain and disguised spellings. */
 const weakOf = (slug: string): readonly string[] => [
   'Password123',
   '277rte87hryloitru',
@@ -19,7 +19,7 @@ const weakOf = (slug: string): readonly string[] => [
 ];
 
 for (const kind of ['sqlite', 'postgres'] as const) {
-  describe(`the rules of passwords, outside production, on ${kind}`, () => {
+  describe(`the rules for passwords, outside production, on ${kind}`, () => {
     if (kind === 'postgres') needsPostgres();
     let server: TestServer;
     let smtp: MailServer;
@@ -41,7 +41,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await server.schedules.run('mail');
       return tokenIn(smtp.last(to));
     };
-    /** What is refused uses nothing up: the same request with a good password goes through. */
+    /** A refusal uses nothing up: the same request with a good password succeeds. */
     const expectRules = async (ask: Asked, { slug, done }: { slug: string; done: number }): Promise<void> => {
       for (const weak of weakOf(slug)) {
         const { status, body } = await ask(weak);
@@ -51,7 +51,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(status, text).to.equal(done);
     };
 
-    it('hold for who registers', async () => {
+    it('apply to a registration', async () => {
       const slug = uniqueSlug();
       const ask: Asked = (password) =>
         server.client.post('/auth/register', {
@@ -64,7 +64,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await expectRules(ask, { slug, done: 201 });
     });
 
-    it('hold for who redeems a code', async () => {
+    it('apply to the redemption of a code', async () => {
       const slug = uniqueSlug();
       const [issued] = await server.services.codes.issue(
         { planCode: 'pro', count: 1, expiresAt: null },
@@ -82,7 +82,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await expectRules(ask, { slug, done: 201 });
     });
 
-    it('hold for who accepts an invitation', async () => {
+    it('apply to the acceptance of an invitation', async () => {
       const org = await makeTenant(server.services);
       const email = `bo.able@${org.tenant.slug}.test`;
       await (
@@ -95,7 +95,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       );
     });
 
-    it('hold for who resets a password', async () => {
+    it('apply to a password reset', async () => {
       const org = await makeTenant(server.services);
       const member = await makeMember(server.services, org);
       await server.client.post('/auth/password-reset/request', { tenantSlug: org.tenant.slug, email: member.email });
@@ -107,7 +107,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       );
     });
 
-    it('are not looked at when somebody signs in: a password from before the rules still opens the account', async () => {
+    it('do not apply to a sign-in: a password from before the rules remains valid', async () => {
       const org = await makeTenant(server.services);
       const old = await server.services.tenants.members.add(
         {
@@ -128,7 +128,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 }
 
 describe('PASSWORD_RULES', () => {
-  it('off takes any password that is long enough', async () => {
+  it('off accepts any password of sufficient length', async () => {
     const server = await startServer({ env: { PASSWORD_RULES: 'off' } });
     try {
       for (const password of weakOf('acme')) {
@@ -158,7 +158,7 @@ describe('PASSWORD_RULES', () => {
     }
   });
 
-  it('is on unless said otherwise, and off is warned about in production', () => {
+  it('is on by default, and off causes a warning in production', () => {
     const warned = (env: NodeJS.ProcessEnv) =>
       readServerConfig(env)
         .warnings.filter(({ name }) => name === 'PASSWORD_RULES')

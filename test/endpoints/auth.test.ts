@@ -50,7 +50,7 @@ describe('accounts and sessions', () => {
     after(() => app.stop());
 
     describe('register', () => {
-      it('makes the organisation with its subject company and roles, and signs the owner in', async () => {
+      it('creates the organisation with its subject company and roles, and signs the owner in', async () => {
         const body = {
           ...registration(),
           subjectName: 'Acme Trading',
@@ -94,14 +94,14 @@ describe('accounts and sessions', () => {
         });
       });
 
-      it('keeps the refresh token in a cookie that pages cannot read', async () => {
+      it('stores the refresh token in a cookie that pages cannot read', async () => {
         const answer = await app.client.post<AuthLoginResult>('/auth/register', registration());
         expect(cookieOf(answer)).to.equal(
           `service_tenant_refresh=${answer.body.refreshToken}; Path=/api/v1/auth; Max-Age=2592000; HttpOnly; SameSite=Strict`,
         );
       });
 
-      it('refuses a slug that is taken, and makes nothing', async () => {
+      it('refuses a slug that is taken, and creates nothing', async () => {
         const body = registration();
         await app.client.post('/auth/register', body);
         const again = await app.client.post<DomainError>('/auth/register', { ...body, email: 'other@else.test' });
@@ -112,7 +112,7 @@ describe('accounts and sessions', () => {
         });
       });
 
-      it('lets one of several registrations of one slug at once through', async () => {
+      it('accepts one of several concurrent registrations of one slug', async () => {
         const body = registration();
         const answers = await Promise.all(Array.from({ length: 6 }, () => app.client.post('/auth/register', body)));
         expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([
@@ -128,7 +128,7 @@ describe('accounts and sessions', () => {
         password: 'seven77',
         planCode: 'business',
       })) {
-        it(`refuses a bad ${field} and names it`, async () => {
+        it(`refuses a bad ${field} and reports it`, async () => {
           const answer = await app.client.post<FrameworkError>('/auth/register', { ...registration(), [field]: value });
           expect(answer.status).to.equal(400);
           expect(answer.body.message).to.have.length(1);
@@ -136,7 +136,7 @@ describe('accounts and sessions', () => {
         });
       }
 
-      it('takes the password as it stands, blanks and all', async () => {
+      it('accepts the password unchanged, including spaces', async () => {
         const body = { ...registration(), password: '  spaces  round  ' };
         await app.client.post('/auth/register', body);
         const login = (password: string) =>
@@ -147,7 +147,7 @@ describe('accounts and sessions', () => {
     });
 
     describe('login', () => {
-      it('answers the documented result and takes the email in any case', async () => {
+      it('returns the documented result and accepts the email in any case', async () => {
         const made = await makeTenant(identity);
         const { answer, result } = await signIn(app.client, {
           ...made,
@@ -201,8 +201,8 @@ describe('accounts and sessions', () => {
       });
     });
 
-    describe('what an administrator changes', () => {
-      it('puts a disabled member out at the next request, for good', async () => {
+    describe('a change by an administrator', () => {
+      it('refuses a disabled member from the next request, permanently', async () => {
         const made = await makeTenant(identity);
         const member = await makeMember(identity, made);
         const { client } = await signIn(app.client, { ...made, member });
@@ -223,7 +223,7 @@ describe('accounts and sessions', () => {
         expect((await client.get('/auth/me')).status).to.equal(401);
       });
 
-      it('makes a change of role bite at the next request of the same token', async () => {
+      it('applies a change of role to the next request with the same token', async () => {
         const made = await makeTenant(identity);
         const member = await makeMember(identity, made, { roleCode: 'admin' });
         const { client } = await signIn(app.client, { ...made, member });
@@ -238,7 +238,7 @@ describe('accounts and sessions', () => {
         expect((await client.get<Session>('/auth/me')).body.user.roleCode).to.equal('sales');
       });
 
-      it("shows only the subject companies in a member's scope, none for an empty one", async () => {
+      it("shows only the subject companies in a member's scope, and none for an empty one", async () => {
         const made = await makeTenant(identity);
         const second = await identity.tenants.subjects.add({ tenantId: made.tenant.id, name: 'Second' }, OPERATOR);
         const member = await makeMember(identity, made, { subjectScope: [second.id] });
@@ -256,7 +256,7 @@ describe('accounts and sessions', () => {
         expect((await client.get<Session>('/auth/me')).body.subjects).to.have.length(2);
       });
 
-      it('serves a member whose scope is too long for the headers that Node takes by default', async () => {
+      it('accepts a member whose scope exceeds the header size that Node accepts by default', async () => {
         const made = await makeTenant(identity);
         const subjectScope: string[] = [];
         for (let i = 0; i < 350; i++)
@@ -271,7 +271,7 @@ describe('accounts and sessions', () => {
         expect((await client.get<Session>('/auth/me')).body.subjects).to.have.length(350);
       });
 
-      it('makes a change of plan and settings seen at once', async () => {
+      it('applies a change of plan and settings at once', async () => {
         const made = await makeTenant(identity, { planCode: 'free' });
         const { client } = await signIn(app.client, { ...made, member: made.owner });
         await client.get('/auth/me');
@@ -288,7 +288,7 @@ describe('accounts and sessions', () => {
     });
 
     describe('logout', () => {
-      it('ends the session with both of its tokens, clears the cookie, and leaves other sessions alone', async () => {
+      it('ends the session with both of its tokens, clears the cookie, and keeps other sessions', async () => {
         const made = await makeTenant(identity);
         const first = await signIn(app.client, { ...made, member: made.owner });
         const second = await signIn(app.client, { ...made, member: made.owner });
@@ -308,7 +308,7 @@ describe('accounts and sessions', () => {
     });
 
     describe('with registration switched off', () => {
-      it('answers 403, while redeeming goes on', async () => {
+      it('is 403, while redeeming continues', async () => {
         const closed = await startIdentity(identity.database, {
           ...identity.options,
           publicRegistrationEnabled: false,

@@ -46,7 +46,7 @@ describe('importing contracts over HTTP', () => {
       const send = (body: unknown, client = owner, headers: Record<string, string> = {}) =>
         client.post<ImportReport>('/contracts/import', body, { headers });
 
-      it('takes a list, a CSV and a workbook alike', async () => {
+      it('accepts a list, a CSV and a workbook alike', async () => {
         const line = { 'line.period': '2026-04', 'line.dueDate': '2026-04-30', 'line.amount': 1000.5 };
         const rows = await send({
           rows: [aContract({ subjectId: made.subjectId, ownerId: made.owner.id, payments: [aLine()] })],
@@ -75,7 +75,7 @@ describe('importing contracts over HTTP', () => {
         }
       });
 
-      it('takes Chinese labels for headers', async () => {
+      it('accepts Chinese labels as headers', async () => {
         const labels = {
           archiveCode: '档案编号',
           contractNo: '合同编号',
@@ -104,12 +104,12 @@ describe('importing contracts over HTTP', () => {
         expect(template.headers.get('content-disposition')).to.equal(
           'attachment; filename="import-template-2026-03-15.csv"',
         );
-        expect((await send({ csv: template.text })).body, 'as it comes it holds nothing')
+        expect((await send({ csv: template.text })).body, 'an unmodified template contains no rows')
           .to.include({ total: 0, created: 0 })
           .and.to.deep.include({ rows: [], unknownColumns: [] });
       });
 
-      it('refuses what is not exactly one source, too long, or no base64', async () => {
+      it('refuses anything but exactly one source, an excessive length, and invalid base64', async () => {
         const messages = async (body: unknown) => {
           const answer = await owner.post<FrameworkError>('/contracts/import', body);
           expect(answer.status, answer.text).to.equal(400);
@@ -144,7 +144,7 @@ describe('importing contracts over HTTP', () => {
         expect(await messages({ files: [] })).to.include('files is not a known field');
       });
 
-      it('refuses a file that cannot be read, and says why', async () => {
+      it('refuses an unreadable file, with the reason', async () => {
         const reason = async (body: unknown, path = '/contracts/import') => {
           const answer = await owner.post<DomainError>(path, body);
           expect([answer.status, answer.body.error.code], answer.text).to.deep.equal([422, 'IMPORT_FILE_INVALID']);
@@ -167,7 +167,7 @@ describe('importing contracts over HTTP', () => {
         expect(await reason({ csv: 'x,y\n1,2' }, '/contracts/import/preview')).to.equal('no column has a known header');
       });
 
-      it('happens once under one key, and a preview not at all', async () => {
+      it('runs once under one key, and a preview creates nothing', async () => {
         const body = { csv: csvOf([row(), row({ quantity: 0 })]) };
         const before = (await owner.get<ContractPage>('/contracts')).body.total;
         const preview = await owner.post<ImportReport>('/contracts/import/preview', body);
@@ -185,7 +185,7 @@ describe('importing contracts over HTTP', () => {
           { csv: csvOf([row()]) },
           { headers },
         );
-        expect([looked.status, looked.body.created], 'a preview changes nothing, and reads no key').to.deep.equal([
+        expect([looked.status, looked.body.created], 'a preview changes nothing, and ignores the key').to.deep.equal([
           200, 1,
         ]);
         expect(
@@ -193,7 +193,7 @@ describe('importing contracts over HTTP', () => {
         ).to.equal(200);
       });
 
-      it('keeps the report and the bad rows', async () => {
+      it('stores the report and the refused rows', async () => {
         const { body } = await send({ csv: csvOf([row({ remark: '=1+1', endDate: 'never' })]) });
         const path = `/contracts/import/batches/${body.batchId}`;
         expect((await owner.get<ImportReport>(path)).body).to.deep.equal(body);
@@ -216,8 +216,8 @@ describe('importing contracts over HTTP', () => {
         expect((await (await memberOf('admin')).get<ImportReport>(path)).status).to.equal(200);
       });
 
-      it("enters nothing for a subject company outside the caller's scope, nor for people of another organisation", async () => {
-        const theirs = await makeTenant(server().services);
+      it("creates nothing for a subject company outside the caller's scope, or members of another organisation", async () => {
+        const otherTenant = await makeTenant(server().services);
         const second = await server().services.tenants.subjects.add(
           { tenantId: made.tenant.id, name: 'Second Leasing' },
           OPERATOR,
@@ -229,8 +229,8 @@ describe('importing contracts over HTTP', () => {
               row({ subjectName: 'second LEASING' }),
               row(),
               row({ subjectName: null, subjectId: made.subjectId }),
-              row({ subjectName: 'Second Leasing', ownerEmail: theirs.owner.email }),
-              row({ subjectName: null, subjectId: theirs.subjectId }),
+              row({ subjectName: 'Second Leasing', ownerEmail: otherTenant.owner.email }),
+              row({ subjectName: null, subjectId: otherTenant.subjectId }),
             ]),
           },
           scoped,
@@ -244,7 +244,7 @@ describe('importing contracts over HTTP', () => {
         expect(body.created).to.equal(1);
       });
 
-      it('enters nothing for roles that the organisation does not have', async () => {
+      it('creates nothing for unknown roles', async () => {
         const sheet = {
           csv: csvOf([row({ workflowAllowedRoles: '["sales","pirate"]' }), row({ workflowAllowedRoles: '["sales"]' })]),
         };
@@ -254,7 +254,7 @@ describe('importing contracts over HTTP', () => {
         }
       });
 
-      it('asks for the right to write contracts, and row by row for those to money and later stages', async () => {
+      it('requires the right to write contracts, and for each row those to money and later stages', async () => {
         const viewer = await memberOf('viewer');
         for (const path of ['/contracts/import', '/contracts/import/preview'])
           expect((await viewer.post<FrameworkError>(path, { csv: 'x' })).body).to.deep.equal({

@@ -75,7 +75,7 @@ describe('invoices and fulfillment tasks over HTTP', () => {
         ]);
       });
 
-      it('each bad field of an invoice is named once', async () => {
+      it('each bad field of an invoice is reported once', async () => {
         const { status, body } = await org.asOwner.post<FrameworkError>(`${path}/invoices`, {
           invoiceAmount: -1,
           status: 'paid',
@@ -134,7 +134,7 @@ describe('invoices and fulfillment tasks over HTTP', () => {
         ]);
       });
 
-      it('evidence on a line is one record, whichever way it came', async () => {
+      it('invoice data on a line is one record, by whichever operation it is set', async () => {
         const paymentId = contract.payments[0]?.id ?? '';
         const invoiceNo = number();
         await org.asOwner.patch(`/payments/${paymentId}/invoice`, { invoiceNo, invoiceAmount: 400 });
@@ -151,7 +151,7 @@ describe('invoices and fulfillment tasks over HTTP', () => {
         expect([refused.status, refused.body.error.code]).to.deep.equal([409, 'DUPLICATE_CODE']);
       });
 
-      it('a task is added, worked on, accepted and counted', async () => {
+      it('a task is added, started, accepted and counted', async () => {
         const worker = await org.join({ roleCode: 'sales' });
         const added = await task({
           kind: 'delivery',
@@ -227,11 +227,11 @@ describe('invoices and fulfillment tasks over HTTP', () => {
               ownerId: 'nobody',
             })
           ).status,
-          'no contract is said first',
+          'a missing contract is reported first',
         ).to.equal(404);
       });
 
-      it('each bad field of a task is named once', async () => {
+      it('each bad field of a task is reported once', async () => {
         const { status, body } = await org.asOwner.post<FrameworkError>(`${path}/fulfillment-tasks`, {
           title: '  ',
           status: 'done',
@@ -256,7 +256,7 @@ describe('invoices and fulfillment tasks over HTTP', () => {
         expect([patched.status, messagesOf(patched.body).length]).to.deep.equal([400, 2]);
       });
 
-      it('who may do what, on every plan, and within their scope', async () => {
+      it("each operation requires its right, on every plan, within the caller's scope", async () => {
         const free = await administration(server(), { planCode: 'free' });
         const { body } = await free.asOwner.post<ContractDetail>(
           '/contracts',
@@ -269,20 +269,20 @@ describe('invoices and fulfillment tasks over HTTP', () => {
           (await free.asOwner.post(`/contracts/${body.id}/fulfillment-tasks`, { code: 'x', title: 'x' })).status,
         ).to.equal(201);
 
-        const [finance, sales, viewer, blind] = [
+        const [finance, sales, viewer, outOfScope] = [
           await org.join({ roleCode: 'finance' }),
           await org.join({ roleCode: 'sales' }),
           await org.join({ roleCode: 'viewer' }),
           await org.join({ roleCode: 'admin', subjectScope: [] }),
         ];
         const statuses = async (work: (client: Client) => Promise<{ status: number }>) =>
-          Promise.all([finance, sales, viewer, blind].map(async ({ client }) => (await work(client)).status));
+          Promise.all([finance, sales, viewer, outOfScope].map(async ({ client }) => (await work(client)).status));
         expect(await statuses((client) => invoice({}, client))).to.deep.equal([201, 403, 403, 404]);
         expect(await statuses((client) => task({}, client))).to.deep.equal([403, 201, 403, 404]);
         const read = (await viewer.client.get<ContractDetail>(path)).body;
         expect(
           [read.invoices.length, read.fulfillmentTasks.length],
-          'whoever sees the contract sees both',
+          'any caller who sees the contract sees both',
         ).to.deep.equal([1, 1]);
       });
     },

@@ -123,7 +123,7 @@ describe('payments over HTTP', () => {
         ).to.have.nested.property('body.total', 1);
       });
 
-      it('lines of a deleted contract are found by it where deleted ones are asked for, on every tab, and only by who saw it', async () => {
+      it('lines of a deleted contract are found by its id on request, on every tab, and only by callers who saw it', async () => {
         const { contract } = await enter({ dueDate: '2020-01-01', amount: 100, receivedAmount: 40 });
         await owner.delete(`/contracts/${contract.id}`);
         const asked = async (client: Client, query: Record<string, string | boolean>) =>
@@ -138,7 +138,7 @@ describe('payments over HTTP', () => {
                 tab,
               ).to.deep.equal([200, [[contract.id, false]]]);
             }
-        expect((await asked(owner, { includeDeleted: true })).body.total, 'nothing of it is due').to.equal(0);
+        expect((await asked(owner, { includeDeleted: true })).body.total, 'no amount of it is due').to.equal(0);
         expect((await asked(owner, {})).body).to.deep.equal(NOT_FOUND);
         expect((await asked(owner, { includeDeleted: false })).body).to.deep.equal(NOT_FOUND);
         expect((await asked(await memberOf('finance', []), { tab: 'all', includeDeleted: true })).body).to.deep.equal(
@@ -146,7 +146,7 @@ describe('payments over HTTP', () => {
         );
       });
 
-      it("each change moves the contract's version, and If-Match of the contract does not hold it back", async () => {
+      it("each change increases the contract's version, and ignores If-Match of the contract", async () => {
         const { contract, paymentId } = await enter();
         expect(
           (
@@ -160,7 +160,7 @@ describe('payments over HTTP', () => {
         expect((await owner.get(`/contracts/${contract.id}`)).headers.get('etag')).to.equal('"2"');
       });
 
-      it('a receipt sent twice under one key happens once', async () => {
+      it('a receipt sent twice under one key is recorded once', async () => {
         const { paymentId } = await enter();
         const send = () =>
           owner.patch<PaymentLineResult>(
@@ -173,7 +173,7 @@ describe('payments over HTTP', () => {
         expect(second.body).to.deep.equal(first.body);
       });
 
-      it('answers a refusal by rule again under its key, and says that it is an old answer', async () => {
+      it('a refusal is repeated under its key, and marked as replayed', async () => {
         const { paymentId } = await enter();
         const send = () =>
           owner.patch(
@@ -189,7 +189,7 @@ describe('payments over HTTP', () => {
         expect(second.body).to.deep.equal(first.body);
       });
 
-      it('who may read payments may not record them, and who may not read them gets the missing right', async () => {
+      it('the right to read payments does not include recording them, and without it the missing right is reported', async () => {
         const { contract, paymentId } = await enter();
         const writes = {
           'payment_entry (edit)': [
@@ -218,7 +218,7 @@ describe('payments over HTTP', () => {
         expect((await server().client.get('/payments')).status).to.equal(401);
       });
 
-      it('who enters contracts enters no receipts or invoices with them', async () => {
+      it('the right to create contracts does not include receipts and invoices', async () => {
         const sales = await memberOf('sales');
         const contract = (line: Partial<PaymentLineInput>) =>
           aContract({ subjectId: made.subjectId, ownerId: made.owner.id, payments: [aLine(line)] });
@@ -233,10 +233,10 @@ describe('payments over HTTP', () => {
         expect((await sales.post('/contracts', contract({ receivedAmount: 0, invoiceNo: '' }))).status).to.equal(201);
       });
 
-      it('a line of another tenant or out of scope is answered byte for byte like one that never was', async () => {
+      it('a line of another tenant or out of scope is answered with the same bytes as a missing one', async () => {
         const { contract, paymentId } = await enter({ receivedAmount: 1 });
         const other = await makeTenant(server().services);
-        const strangers: Client[] = [
+        const otherCallers: Client[] = [
           (await signIn(server().client, { tenant: other.tenant, member: other.owner })).client,
           await memberOf('finance', []),
           await memberOf('finance', [
@@ -244,30 +244,30 @@ describe('payments over HTTP', () => {
               .id,
           ]),
         ];
-        for (const stranger of strangers) {
+        for (const otherCaller of otherCallers) {
           for (const [id, contractId] of [
             [paymentId, contract.id],
             [newId(), newId()],
             ['nonsense', 'nonsense'],
           ]) {
             const answers = [
-              await stranger.patch(`/payments/${id}`, { amount: 1 }),
-              await stranger.delete(`/payments/${id}`),
-              await stranger.patch(`/payments/${id}/receipt`, { receivedAmount: 2 }),
-              await stranger.patch(`/payments/${id}/invoice`, { invoiceNo: 'F' }),
-              await stranger.get(`/payments/${id}/receipts`),
-              await stranger.post(`/contracts/${contractId}/payments`, aLine()),
-              await stranger.get('/payments', { query: { contractId: contractId ?? '' } }),
+              await otherCaller.patch(`/payments/${id}`, { amount: 1 }),
+              await otherCaller.delete(`/payments/${id}`),
+              await otherCaller.patch(`/payments/${id}/receipt`, { receivedAmount: 2 }),
+              await otherCaller.patch(`/payments/${id}/invoice`, { invoiceNo: 'F' }),
+              await otherCaller.get(`/payments/${id}/receipts`),
+              await otherCaller.post(`/contracts/${contractId}/payments`, aLine()),
+              await otherCaller.get('/payments', { query: { contractId: contractId ?? '' } }),
             ];
             for (const { status, text } of answers)
               expect({ status, text }).to.deep.equal({ status: 404, text: JSON.stringify(NOT_FOUND) });
           }
-          expect((await stranger.get<PaymentPage>('/payments', { query: { tab: 'all' } })).body.total).to.equal(0);
-          expect((await stranger.get<PaymentStats>('/payments/stats')).body.counts.all).to.equal(0);
+          expect((await otherCaller.get<PaymentPage>('/payments', { query: { tab: 'all' } })).body.total).to.equal(0);
+          expect((await otherCaller.get<PaymentStats>('/payments/stats')).body.counts.all).to.equal(0);
         }
         for (const subjectId of [newId(), 'nonsense'])
           expect((await owner.get('/payments', { query: { subjectId } })).body).to.deep.equal(NOT_FOUND);
-        expect((await strangers[1]?.get('/payments', { query: { subjectId: made.subjectId } }))?.body).to.deep.equal(
+        expect((await otherCallers[1]?.get('/payments', { query: { subjectId: made.subjectId } }))?.body).to.deep.equal(
           NOT_FOUND,
         );
       });
@@ -294,7 +294,7 @@ describe('payments over HTTP', () => {
         ]);
       });
 
-      describe('refuses bad input by field, and stores nothing', () => {
+      describe('bad input is refused by field, and stores nothing', () => {
         const text500 = 'x'.repeat(501);
         const cases: readonly (readonly [field: string, bad: readonly unknown[]])[] = [
           ['period', [5, null, '', '   ', text500, 'a\u0000b', '\ud800']],
@@ -345,7 +345,7 @@ describe('payments over HTTP', () => {
         const token = async (): Promise<string> =>
           (kept ??= (await signIn(server().client, { tenant: made.tenant, member: made.owner })).result.accessToken);
 
-        it('queries too', async () => {
+        it('in queries, too', async () => {
           const bad = { tab: 'soon', page: 0, pageSize: 201, includeDeleted: 'yes', nonsense: 1 };
           for (const [key, value] of Object.entries(bad)) {
             const { status, body } = await owner.get<FrameworkError>('/payments', { query: { [key]: value } });
