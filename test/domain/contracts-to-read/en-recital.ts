@@ -1,6 +1,6 @@
 /**
- * A supply contract taken from the pages of a file: parties numbered in the recital, amounts of all sorts of other
- * things, stages by what they wait for.
+ * A supply contract extracted from the pages of a file: numbered parties in the recital, many unrelated amounts, and
+ * payment stages named by their conditions.
  */
 export const EN_RECITAL = {
   text: `                         EQUIPMENT SUPPLY CONTRACT

@@ -1,6 +1,6 @@
 /**
- * A supply contract extracted from the pages of a file: numbered parties in the recital, many unrelated amounts, and
- * payment stages named by their conditions.
+ * A supply agreement with the parties in blocks below their headings, staged payments as shares, and a total that does
+ * not match its parts.
  */
 export const EN_SUPPLY = {
   text: `SUPPLY AGREEMENT
