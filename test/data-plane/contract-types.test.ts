@@ -152,25 +152,27 @@ describe('the contract configuration', () => {
       const { plane } = makePlane();
       const { id } = await plane.createContractType({ code: 'service', name: 'Service' });
       await plane.createContract(aContract({ typeCode: 'service' }));
-      const nowhere = { defaultRules: { remindFromStage: 'nowhere' } };
+      const unknownStage = { defaultRules: { remindFromStage: 'nowhere' } };
       const unknown = { defaultLifecycleTemplateId: newId() };
       const codeOf = async (work: Promise<unknown>) => {
         const outcome = await refusal(work);
         return outcome === 'carried out' ? outcome : outcome.code;
       };
-      expect(await codeOf(plane.createContractType({ code: 'sale', name: 'S', ...nowhere }))).to.equal('INVALID_INPUT');
-      expect(await codeOf(plane.createContractType({ code: 'sale', name: 'S', ...unknown, ...nowhere }))).to.equal(
+      expect(await codeOf(plane.createContractType({ code: 'sale', name: 'S', ...unknownStage }))).to.equal(
+        'INVALID_INPUT',
+      );
+      expect(await codeOf(plane.createContractType({ code: 'sale', name: 'S', ...unknown, ...unknownStage }))).to.equal(
         'DUPLICATE_CODE',
       );
-      expect(await codeOf(plane.createContractType({ code: 'new', name: 'S', ...unknown, ...nowhere }))).to.equal(
+      expect(await codeOf(plane.createContractType({ code: 'new', name: 'S', ...unknown, ...unknownStage }))).to.equal(
         'REFERENCE_INVALID',
       );
-      expect(await codeOf(plane.updateContractType({ typeId: id, changes: { code: 'sale', ...nowhere } }))).to.equal(
-        'INVALID_INPUT',
-      );
-      expect(await codeOf(plane.updateContractType({ typeId: id, changes: { code: 'other', ...nowhere } }))).to.equal(
-        'INVALID_INPUT',
-      );
+      expect(
+        await codeOf(plane.updateContractType({ typeId: id, changes: { code: 'sale', ...unknownStage } })),
+      ).to.equal('INVALID_INPUT');
+      expect(
+        await codeOf(plane.updateContractType({ typeId: id, changes: { code: 'other', ...unknownStage } })),
+      ).to.equal('INVALID_INPUT');
       expect(await codeOf(plane.updateContractType({ typeId: id, changes: { code: 'other', ...unknown } }))).to.equal(
         'TYPE_IN_USE',
       );

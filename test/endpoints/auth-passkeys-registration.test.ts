@@ -102,16 +102,16 @@ describe('attacks on the registration of passkeys', () => {
     });
 
     it('challenges of another member, of another session and of a sign-in are refused', async () => {
-      const [mine, theirs] = [await newMember(), await newMember()];
-      const again = (await signIn(app.client, { tenant: org.tenant, member: mine.member })).client;
-      await refused(mine.client, authenticator().create((await ask(theirs.client)).options), 'another member');
-      await refused(mine.client, authenticator().create((await ask(again)).options), 'another session');
+      const [ownMember, theirs] = [await newMember(), await newMember()];
+      const again = (await signIn(app.client, { tenant: org.tenant, member: ownMember.member })).client;
+      await refused(ownMember.client, authenticator().create((await ask(theirs.client)).options), 'another member');
+      await refused(ownMember.client, authenticator().create((await ask(again)).options), 'another session');
       const { body } = await app.client.post<{ options: RequestOptions }>('/auth/passkeys/login/options', {
         tenantSlug: org.tenant.slug,
-        email: mine.member.email,
+        email: ownMember.member.email,
       });
       await refused(
-        mine.client,
+        ownMember.client,
         authenticator().create({ ...body.options, rp: { id: body.options.rpId }, user: { id: 'x' } }),
         'a sign-in',
       );

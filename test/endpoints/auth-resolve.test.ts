@@ -35,10 +35,10 @@ describe('the organisations of an email', () => {
     after(() => app.stop());
 
     const ask = (email: string) => app.client.post<Found>('/auth/login/resolve', { email });
-    const someone = () => `${uniqueSlug()}@people.test`;
+    const unusedEmail = () => `${uniqueSlug()}@people.test`;
 
     it('are those in which it is active, by slug', async () => {
-      const email = someone();
+      const email = unusedEmail();
       const [one, other, disabledThere, suspended] = [
         await makeTenant(identity),
         await makeTenant(identity),
@@ -70,17 +70,17 @@ describe('the organisations of an email', () => {
     });
 
     it('are returned a hundred and twenty times a minute to one network address, for any emails, also to concurrent requests', async () => {
-      const answers = await Promise.all(Array.from({ length: 126 }, () => ask(someone())));
+      const answers = await Promise.all(Array.from({ length: 126 }, () => ask(unusedEmail())));
       expect(answers.filter(({ status }) => status === 200)).to.have.length(120);
       const refused = answers.filter(({ status }) => status === 429);
       expect(refused).to.have.length(6);
       expect(Number(refused[0]?.headers.get('retry-after'))).to.be.within(1, 60);
       identity.clock.advance(60_000);
-      expect((await ask(someone())).status).to.equal(200);
+      expect((await ask(unusedEmail())).status).to.equal(200);
     });
 
     it('are returned twenty times an hour for one email, whether or not it is in use', async () => {
-      for (const email of [someone(), (await makeTenant(identity)).owner.email]) {
+      for (const email of [unusedEmail(), (await makeTenant(identity)).owner.email]) {
         const statuses: number[] = [];
         for (let round = 1; round <= 21; round++) {
           statuses.push((await ask(email)).status);
@@ -91,7 +91,7 @@ describe('the organisations of an email', () => {
     });
 
     it('are returned twenty times for one email also to concurrent requests, in any spelling, and other emails still are', async () => {
-      const email = someone();
+      const email = unusedEmail();
       const answers = await Promise.all(
         Array.from({ length: 30 }, (_, i) => ask(i % 2 === 0 ? email : ` ${email.toUpperCase()}`)),
       );
@@ -100,11 +100,11 @@ describe('the organisations of an email', () => {
       ]);
       const refused = answers.find(({ status }) => status === 429);
       expect(Number(refused?.headers.get('retry-after'))).to.be.within(60, 3_600);
-      expect((await ask(someone())).status).to.equal(200);
+      expect((await ask(unusedEmail())).status).to.equal(200);
     });
 
     it('are recorded as a request in the audit, without the email', async () => {
-      const email = someone();
+      const email = unusedEmail();
       await ask(email);
       const rows = await identity.database.read({ tenantId: null }, (tx) =>
         tx.all("SELECT * FROM audit_log WHERE action = 'login_resolved' ORDER BY id DESC LIMIT 1"),

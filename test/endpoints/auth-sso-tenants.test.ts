@@ -24,7 +24,7 @@ describe('single sign-on of several organisations', () => {
     let identity: TestIdentity;
     let app: LittleApp;
     let acme: MadeTenant;
-    let bolt: MadeTenant;
+    let otherCompany: MadeTenant;
     before(async () => {
       provider = await startOidc({ publicUrl: PUBLIC_URL });
       identity = await startIdentity((await fresh()).database, {
@@ -44,7 +44,7 @@ describe('single sign-on of several organisations', () => {
       });
       app = await serveIdentity(identity, { more: ssoEndpoints });
       acme = await makeTenant(identity, { slug: 'acme' });
-      bolt = await makeTenant(identity, { slug: 'bolt' });
+      otherCompany = await makeTenant(identity, { slug: 'bolt' });
     });
     after(async () => {
       await app.stop();
@@ -78,20 +78,20 @@ describe('single sign-on of several organisations', () => {
       );
 
     it("the provider of another company cannot sign in to the owner's organisation, even with their verified address", async () => {
-      claim(bolt.owner.email);
+      claim(otherCompany.owner.email);
       for (const id of ['corp', 'auto']) {
-        const answer = await startAt(id, bolt);
+        const answer = await startAt(id, otherCompany);
         expect(answer.status, id).to.equal(404);
         expect(answer.headers.getSetCookie(), id).to.deep.equal([]);
-        expect(answer.text).to.equal((await startAt('nowhere', bolt)).text);
+        expect(answer.text).to.equal((await startAt('nowhere', otherCompany)).text);
       }
       expect((await startAt('plain', acme)).status).to.equal(404);
-      const own = await (await begin('plain', bolt)).finish();
+      const own = await (await begin('plain', otherCompany)).finish();
       const { body } = await exchangeSso<TokenPair>(app.client, codeIn(own));
       expect(
         (await app.client.as(body.accessToken).get<Session>('/auth/me')).body.user.id,
         "the organisation's own provider signs the owner in",
-      ).to.equal(bolt.owner.id);
+      ).to.equal(otherCompany.owner.id);
     });
 
     it('a sign-in is refused if its provider is removed from the organisation meanwhile', async () => {
@@ -121,7 +121,7 @@ describe('single sign-on of several organisations', () => {
           { more: ssoEndpoints },
         );
         try {
-          for (const org of [acme, bolt]) expect((await startAt('corp', org, open)).status).to.equal(302);
+          for (const org of [acme, otherCompany]) expect((await startAt('corp', org, open)).status).to.equal(302);
         } finally {
           await open.stop();
         }

@@ -50,7 +50,7 @@ describe('single sign-on', () => {
       await posting.stop();
     });
 
-    const someone = (more: Partial<Account> = {}): Account => ({
+    const accountWith = (more: Partial<Account> = {}): Account => ({
       sub: `sub-${randomBytes(6).toString('hex')}`,
       email_verified: true,
       name: 'Sam Single',
@@ -119,7 +119,7 @@ describe('single sign-on', () => {
 
     it('signs an active member in by a verified email, without a password, and returns tokens once', async () => {
       const member = await makeMember(identity, org, { roleCode: 'finance' });
-      const { code, cookie, end, answer } = await come(someone({ email: member.email.toUpperCase() }), {
+      const { code, cookie, end, answer } = await come(accountWith({ email: member.email.toUpperCase() }), {
         next: '/inbox?tab=due#top',
       });
       expect(`${end.pathname}${end.search.replace(code, 'CODE')}${end.hash}`).to.equal('/inbox?tab=due&code=CODE#top');
@@ -139,13 +139,13 @@ describe('single sign-on', () => {
 
     it('redirects to / without next', async () => {
       const member = await makeMember(identity, org);
-      const { answer, code } = await come(someone({ email: member.email }));
+      const { answer, code } = await come(accountWith({ email: member.email }));
       expect(answer.headers.get('location')).to.equal(`/?code=${code}`);
     });
 
     it("redirects to an allowed origin, and with client=cli to the user's own machine", async () => {
       const member = await makeMember(identity, org);
-      const account = someone({ email: member.email });
+      const account = accountWith({ email: member.email });
       expect(
         (await come(account, { next: 'https://partner.example.test/done?x=1' })).answer.headers.get('location'),
       ).to.match(/^https:\/\/partner\.example\.test\/done\?x=1&code=/);
@@ -159,7 +159,7 @@ describe('single sign-on', () => {
 
     it('recognises a linked member by issuer and subject, even after the email has changed', async () => {
       const member = await makeMember(identity, org);
-      const account = someone({ email: member.email });
+      const account = accountWith({ email: member.email });
       await come(account);
       for (const changed of [
         { ...account, email: 'new-name@corp.example' },
@@ -172,7 +172,7 @@ describe('single sign-on', () => {
 
     it('also accepts the email in the id_token, and sends its secret in the body if configured', async () => {
       const member = await makeMember(identity, org);
-      const { code } = await come(someone({ email: member.email }), { id: 'post', at: posting });
+      const { code } = await come(accountWith({ email: member.email }), { id: 'post', at: posting });
       expect((await meOf(code)).user.id).to.equal(member.id);
     });
 
@@ -180,14 +180,14 @@ describe('single sign-on', () => {
       const other = await makeTenant(identity);
       const member = await makeMember(identity, org);
       const there = await makeMember(identity, other, { email: member.email });
-      const account = someone({ email: member.email });
+      const account = accountWith({ email: member.email });
       expect((await meOf((await come(account)).code)).user.id).to.equal(member.id);
       const session = await meOf((await come(account, { tenant: other })).code);
       expect([session.user.id, session.tenant.id]).to.deep.equal([there.id, other.tenant.id]);
     });
 
     it('creates a member for a verified email of an allowed domain, and of no other', async () => {
-      const account = someone({
+      const account = accountWith({
         email: `Nia-${randomBytes(3).toString('hex')}@corp.example`,
         name: '  Nia\u0007 New  ',
       });
@@ -211,16 +211,16 @@ describe('single sign-on', () => {
         '"x@corp.example"@evil.test',
       ];
       for (const email of outside)
-        expect((await come(someone({ email }), { id: 'auto' })).error, email).to.equal('not_a_member');
-      expect((await come(someone({ email: 'y@corp.example', email_verified: false }), { id: 'auto' })).error).to.equal(
-        'not_a_member',
-      );
+        expect((await come(accountWith({ email }), { id: 'auto' })).error, email).to.equal('not_a_member');
+      expect(
+        (await come(accountWith({ email: 'y@corp.example', email_verified: false }), { id: 'auto' })).error,
+      ).to.equal('not_a_member');
       // The other entry of the same provider creates no member.
-      expect((await come(someone({ email: 'z@corp.example' }))).error).to.equal('not_a_member');
+      expect((await come(accountWith({ email: 'z@corp.example' }))).error).to.equal('not_a_member');
     });
 
     it('creates one member when the browser returns in eight tabs at once', async () => {
-      provider.account = someone({ email: `tabs-${randomBytes(3).toString('hex')}@corp.example` });
+      provider.account = accountWith({ email: `tabs-${randomBytes(3).toString('hex')}@corp.example` });
       const tabs = [];
       for (let count = 0; count < 8; count += 1)
         tabs.push(await beginSso(app.client, { provider, id: 'auto', query: { tenantSlug: org.tenant.slug } }));
@@ -244,12 +244,12 @@ describe('single sign-on', () => {
     });
 
     it('redirects with error=not_a_member when there is no member, and with access_denied after a refusal, keeping the query of next', async () => {
-      const otherTenant = await come(someone({ email: 'nobody@corp.example' }), { next: '/in?code=old&x=1' });
+      const otherTenant = await come(accountWith({ email: 'nobody@corp.example' }), { next: '/in?code=old&x=1' });
       expect(otherTenant.answer.headers.get('location')).to.equal('/in?code=old&x=1&error=not_a_member');
       expect(otherTenant.answer.headers.getSetCookie()[0]).to.match(
         /^service_tenant_sso=; Path=\/api\/v1\/auth\/sso; Max-Age=0;/,
       );
-      const unknown = await come(someone());
+      const unknown = await come(accountWith());
       expect(unknown.answer.headers.get('location')).to.equal('/?error=not_a_member');
       expect((await come(null)).answer.headers.get('location')).to.equal('/?error=access_denied');
       const reasons = (await auditOf('sso_refused')).map(
@@ -260,7 +260,7 @@ describe('single sign-on', () => {
 
     it("refuses a disabled member: at the provider's redirect, before the exchange, and permanently", async () => {
       const member = await makeMember(identity, org);
-      const account = someone({ email: member.email });
+      const account = accountWith({ email: member.email });
       const { code } = await come(account);
       const { code: unused } = await come(account);
       const { body } = await exchange(code);
@@ -271,7 +271,7 @@ describe('single sign-on', () => {
       expect((await app.client.as(body.accessToken).get('/auth/me')).status).to.equal(401);
       expect((await exchange<DomainError>(unused)).body.error.code).to.equal('TOKEN_INVALID');
       expect((await come(account)).error).to.equal('not_a_member');
-      expect((await come(someone({ email: member.email }), { id: 'auto' })).error).to.equal('not_a_member');
+      expect((await come(accountWith({ email: member.email }), { id: 'auto' })).error).to.equal('not_a_member');
     });
 
     it('answers 404 for an unknown provider or organisation', async () => {
@@ -294,7 +294,7 @@ describe('single sign-on', () => {
 
     it('accepts a code for two minutes, and a state for ten', async () => {
       const member = await makeMember(identity, org);
-      const account = someone({ email: member.email });
+      const account = accountWith({ email: member.email });
       const { code } = await come(account);
       identity.clock.advance(2 * 60_000);
       expect((await exchange<DomainError>(code)).body.error.code).to.equal('TOKEN_INVALID');
@@ -307,7 +307,7 @@ describe('single sign-on', () => {
 
     it('stores nothing in the database that could be used to sign in', async () => {
       const member = await makeMember(identity, org);
-      provider.account = someone({ email: member.email });
+      provider.account = accountWith({ email: member.email });
       const begun = await beginSso(app.client, { provider, query: { tenantSlug: org.tenant.slug } });
       const state = begun.back.searchParams.get('state') ?? '';
       const dump = (): Promise<string> =>

@@ -258,17 +258,17 @@ forEachServer(
 
       it('needs an active successor of this organisation who may see all of it; otherwise nothing changes', async () => {
         const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Second' });
-        const [leaver, gone, narrow] = [
+        const [leaver, formerMember, narrow] = [
           await org.join({ roleCode: 'sales' }),
           await org.join({ roleCode: 'sales' }),
           await org.join({ roleCode: 'sales', subjectScope: [second.id] }),
         ];
         const owned = await enter(leaver.id);
-        await org.asOwner.patch(`/tenant-admin/members/${gone.id}`, { status: 'disabled' });
+        await org.asOwner.patch(`/tenant-admin/members/${formerMember.id}`, { status: 'disabled' });
         const otherTenant = await administration(server());
         const refused = async (successorUserId: string) =>
           refusal(await offboard<DomainError>(leaver.id, { successorUserId }));
-        expect(await refused(gone.id)).to.deep.equal([
+        expect(await refused(formerMember.id)).to.deep.equal([
           422,
           'SUCCESSOR_INVALID',
           { field: 'successorUserId', reason: 'disabled' },

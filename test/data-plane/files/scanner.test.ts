@@ -134,10 +134,13 @@ describe('a failing scanner', () => {
   });
 
   it('causes an error if it is absent, resets the connection, or ends it', async () => {
-    const { scanner: gone, server } = await failing(() => undefined);
+    const { scanner: absent, server } = await failing(() => undefined);
     await new Promise((resolve) => server.close(resolve));
-    expect(await scan(gone)).to.deep.equal({ status: 'error', reason: 'the scanner cannot be reached (ECONNREFUSED)' });
-    expect(await gone.version()).to.equal(undefined);
+    expect(await scan(absent)).to.deep.equal({
+      status: 'error',
+      reason: 'the scanner cannot be reached (ECONNREFUSED)',
+    });
+    expect(await absent.version()).to.equal(undefined);
     const { scanner: resets } = await failing((socket) => void socket.once('data', () => socket.resetAndDestroy()));
     expect((await scan(resets, zeros(10 * MIB), 10 * MIB)).status).to.equal('error');
     const { scanner: ends } = await failing((socket) => void socket.once('data', () => socket.end()));

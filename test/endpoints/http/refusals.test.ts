@@ -145,10 +145,10 @@ describe('the order of refusals', () => {
   });
 
   it('answers a path id that is not a UUID like a missing record, after the validation of the body', async () => {
-    const gone = '{"statusCode":404,"message":"Not Found","error":"Not Found"}';
+    const notFound = '{"statusCode":404,"message":"Not Found","error":"Not Found"}';
     for (const id of ['7', 'x', ID.toUpperCase(), `${ID}0`, '%20', '..%2F..'])
-      expect((await app.client.as('good').get(`/things/${id}`)).text).to.equal(gone);
-    expect((await app.client.as('good').patch('/things/7', { name: 'n' })).text).to.equal(gone);
+      expect((await app.client.as('good').get(`/things/${id}`)).text).to.equal(notFound);
+    expect((await app.client.as('good').patch('/things/7', { name: 'n' })).text).to.equal(notFound);
     expect((await app.client.as('good').patch('/things/7', {})).status).to.equal(400);
   });
 
