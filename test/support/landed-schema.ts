@@ -45,7 +45,10 @@ export function landedContract(id: string): ContractDetail {
   const contract = LANDED.answers[id] as ContractDetail;
   return {
     ...contract,
-    warnings: contract.warnings.map((warning) => ({ ...warning, message: WARNINGS[warning.code as WarningCode].meaning })),
+    warnings: contract.warnings.map((warning) => ({
+      ...warning,
+      message: WARNINGS[warning.code as WarningCode].meaning,
+    })),
   };
 }
 
