@@ -1,37 +1,15 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
+import { domain, framework } from './failure-kind.js';
 import type { Issue } from './issue.js';
-
-/**
- * All failures that the product can report; codes are defined only here and never change once released. `shape` is the
- * wire shape: `framework` is `{ statusCode, message, error }`, `domain` is `{ error: { code, message, details } }`. A
- * test verifies that the OpenAPI document and the reference page list exactly this table.
- */
-export interface FailureKind<D extends TSchema = TSchema> {
-  readonly status: number;
-  readonly shape: 'framework' | 'domain';
-  /** When it happens; shown in the documentation and as the message. */
-  readonly meaning: string;
-  /** The schema of `details`. Clients receive all of it. */
-  readonly details: D;
-}
 
 const None = Type.Object({});
 const text = () => Type.String();
 const texts = () => Type.Array(Type.String());
 
-const framework = <D extends TSchema>(status: number, meaning: string, details: D): FailureKind<D> => ({
-  status,
-  shape: 'framework',
-  meaning,
-  details,
-});
-const domain = <D extends TSchema>(status: number, meaning: string, details: D): FailureKind<D> => ({
-  status,
-  shape: 'domain',
-  meaning,
-  details,
-});
-
+/**
+ * All failures that the product can report; codes are defined only here and never change once released. A test verifies
+ * that the OpenAPI document and the reference page list exactly this table.
+ */
 export const FAILURES = {
   INVALID_INPUT: framework(
     400,
@@ -85,9 +63,15 @@ export const FAILURES = {
   REDEEM_CODE_INVALID: domain(422, 'The code is unknown, used or expired.', None),
   PASSWORD_TOO_WEAK: domain(
     422,
-    "The password is a common one, is known from breaches, or contains the email's local part or the tenant's slug.",
+    "The password is a common one, is known from breaches, is the current one, or contains the email's local part or the tenant's slug.",
     Type.Object({ reason: text() }),
   ),
+  PASSWORD_NOT_SET: domain(
+    409,
+    'The account has no password, because it signs in through single sign-on, so the password cannot be changed.',
+    None,
+  ),
+  CURRENT_PASSWORD_WRONG: domain(422, 'The current password is wrong; it counts as a failed sign-in.', None),
   MFA_CODE_INVALID: domain(
     401,
     'The second factor is wrong, expired or used before, or belongs to a secret that the server did not issue.',

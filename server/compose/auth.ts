@@ -15,6 +15,7 @@ import { createLoginLimits } from '../auth/limits.js';
 import { createLogin } from '../auth/login.js';
 import { createMfa } from '../auth/mfa.js';
 import { createPasskeys } from '../auth/passkeys.js';
+import { createChangePassword } from '../auth/password-change.js';
 import { createPasswordCheck } from '../auth/password-check.js';
 import { createPasswordResets } from '../auth/password-reset.js';
 import { createProfile } from '../auth/profile.js';
@@ -182,5 +183,15 @@ export async function composeAuth(
     codes: createCodes({ database, clock }),
     invitations: createInvitations({ database, clock, passwords, policy, issue, mail, waysIn, changes, publicUrl }),
     passwordResets: createPasswordResets({ database, clock, passwords, policy, mail, changes, publicUrl }),
+    changePassword: createChangePassword({
+      database,
+      clock,
+      passwords,
+      passwordCheck,
+      policy,
+      limits,
+      waysIn,
+      changes,
+    }),
   };
 }

@@ -50,10 +50,13 @@ export async function createPasswords({
 /** OWASP's minimum for argon2id (the library's default algorithm): 19 MiB, two passes, one lane. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-/** Normalises different code points of the same character. Throws INVALID_INPUT, whether or not the account exists. */
-export function normalised(password: string): string {
+/**
+ * Normalises different code points of the same character. Throws INVALID_INPUT, whether or not the account exists, with
+ * the path of the request's field.
+ */
+export function normalised(password: string, path = 'password'): string {
   const plain = normal(password, { max: LONGEST, form: 'NFKC' });
-  if (!plain.ok) throw invalid({ path: 'password', problem: plain.problem });
+  if (!plain.ok) throw invalid({ path, problem: plain.problem });
   return plain.text;
 }
 

@@ -19,6 +19,7 @@ import { invitationEndpoints } from './invitations.js';
 import { invoiceEndpoints } from './invoices.js';
 import { mfaEndpoints } from './mfa.js';
 import { passkeyEndpoints } from './passkeys.js';
+import { passwordEndpoints } from './password.js';
 import { passwordResetEndpoints } from './password-reset.js';
 import { paymentEndpoints } from './payments.js';
 import { profileEndpoints } from './profile.js';
@@ -41,6 +42,7 @@ export const ENDPOINTS = {
   ...passkeyEndpoints,
   ...ssoEndpoints,
   ...passwordResetEndpoints,
+  ...passwordEndpoints,
   ...invitationEndpoints,
   ...healthEndpoints,
   ...contractEndpoints,

@@ -7,6 +7,7 @@ import type { Invitations } from '../auth/invitations.js';
 import type { SigningKeys } from '../auth/keys.js';
 import type { Mfa } from '../auth/mfa.js';
 import type { Passkeys } from '../auth/passkeys.js';
+import type { ChangePassword } from '../auth/password-change.js';
 import type { PasswordResets } from '../auth/password-reset.js';
 import type { Profile } from '../auth/profile.js';
 import type { Resolve } from '../auth/resolve.js';
@@ -31,6 +32,7 @@ export interface AuthServices {
   readonly codes: Codes;
   readonly invitations: Invitations;
   readonly passwordResets: PasswordResets;
+  readonly changePassword: ChangePassword;
 }
 
 /** Organisations and their data in the platform database. */

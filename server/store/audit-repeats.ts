@@ -39,6 +39,7 @@ const distinguishingOf = ({ action, changes = {} }: AuditEvent): readonly string
 const REPEATING: ReadonlySet<string> = new Set([
   'login_failed',
   'login_code_refused',
+  'password_change_refused',
   'access_refused',
   'mail_not_sent',
 ]);

@@ -107,6 +107,17 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       );
     });
 
+    it("apply to a change of one's own password", async () => {
+      const org = await makeTenant(server.services);
+      const { client } = await signIn(server.client, { tenant: org.tenant, member: org.owner });
+      const currentPassword = 'Another-Horse-43';
+      await client.post('/auth/password', { currentPassword: PASSWORD, newPassword: currentPassword });
+      await expectRules((newPassword) => client.post('/auth/password', { currentPassword, newPassword }), {
+        slug: org.tenant.slug,
+        done: 200,
+      });
+    });
+
     it('do not apply to a sign-in: a password from before the rules remains valid', async () => {
       const org = await makeTenant(server.services);
       const old = await server.services.tenants.members.add(

@@ -88,6 +88,15 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
     const SUBJECT = /^Your sign-in method for Org .* was changed$/;
     const CHANGES: Readonly<Record<string, () => Promise<Prepared>>> = {
+      'the password is changed': async () => {
+        const member = await makeMember(server.services, org);
+        return {
+          member,
+          reported: { to: member.email, subject: SUBJECT, says: 'The password was changed for' },
+          change: (client) =>
+            client.post('/auth/password', { currentPassword: PASSWORD, newPassword: 'Another-Horse-43' }),
+        };
+      },
       'an authenticator is added': async () => {
         const member = await makeMember(server.services, org);
         const secret = await offer((await logIn(member)).client);

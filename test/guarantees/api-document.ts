@@ -161,6 +161,7 @@ export const EXTENSIONS = rows(`
   GET /contracts/extractions/:runId | contract_edit (edit)
   DELETE /tenant-admin/notification-channels/:id | admin (edit)
   PATCH /saved-views/:id | contract_view (view)
+  POST /auth/password | bearer
   GET /auth/sessions | bearer
   DELETE /auth/sessions/:id | bearer
   DELETE /auth/sessions | bearer

@@ -30,6 +30,7 @@ export const AUTH_REQUESTS: Readonly<Record<string, (org: Organisation) => Sampl
     if (status !== 200) throw new Error(`enrolment answered ${status}: ${text}`);
     return { body: { code: body.recoveryCodes[0] ?? '' } };
   },
+  'POST /auth/password': () => ({ body: { currentPassword: PASSWORD, newPassword: 'Another-Horse-43' } }),
   'GET /auth/sessions': () => ({}),
   'DELETE /auth/sessions': () => ({}),
   'DELETE /auth/sessions/:id': async (org) => ({ params: { id: await anotherSession(org) } }),
@@ -44,6 +45,7 @@ export const CHANGES_CALLER: ReadonlySet<string> = new Set([
   'POST /auth/mfa/enroll/start',
   'POST /auth/mfa/enroll/confirm',
   'POST /auth/mfa/disable',
+  'POST /auth/password',
   'DELETE /auth/sessions',
   'DELETE /auth/sessions/:id',
   'POST /auth/passkeys/register/verify',

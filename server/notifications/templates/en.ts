@@ -7,6 +7,7 @@ const SIGN_IN_CHANGES: Readonly<Record<SignInChange, string>> = {
   passkey_added: 'A passkey was added to',
   passkey_removed: 'A passkey was removed from',
   email_changed: 'The email address was changed for',
+  password_changed: 'The password was changed for',
 };
 
 export const english: Wording = {

@@ -23,6 +23,11 @@ export interface MailValues {
 
 /** A change of the ways to sign in to an account. */
 export type SignInChange =
-  'authenticator_added' | 'authenticator_removed' | 'passkey_added' | 'passkey_removed' | 'email_changed';
+  | 'authenticator_added'
+  | 'authenticator_removed'
+  | 'passkey_added'
+  | 'passkey_removed'
+  | 'email_changed'
+  | 'password_changed';
 
 export type MailTemplate = keyof MailValues;

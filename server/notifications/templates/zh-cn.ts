@@ -7,6 +7,7 @@ const SIGN_IN_CHANGES: Readonly<Record<SignInChange, string>> = {
   passkey_added: '已添加通行密钥',
   passkey_removed: '已移除通行密钥',
   email_changed: '的邮箱地址已更改',
+  password_changed: '的密码已更改',
 };
 
 export const simplifiedChinese: Wording = {
