@@ -43,7 +43,7 @@ export async function firstRequests(
   ];
 }
 
-/** Undefined when the owner's password was changed or a second factor is required. */
+/** Undefined when the owner's password was changed, a second factor is required or the tenant is suspended. */
 async function accessToken(
   { services }: Composed,
   credentials: { tenantSlug: string; email: string; password: string },
@@ -63,7 +63,8 @@ async function accessToken(
     const result = await services.sessions.login(credentials, request);
     return 'accessToken' in result ? result.accessToken : undefined;
   } catch (error) {
-    if (isFailure(error, 'UNAUTHENTICATED') || isFailure(error, 'RATE_LIMITED')) return undefined;
+    const refused = ['UNAUTHENTICATED', 'TENANT_SUSPENDED', 'RATE_LIMITED'] as const;
+    if (refused.some((code) => isFailure(error, code))) return undefined;
     throw error;
   }
 }

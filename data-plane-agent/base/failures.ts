@@ -60,6 +60,11 @@ export const FAILURES = {
   IDEMPOTENCY_KEY_REUSED: domain(422, 'This idempotency key was used before with another request.', None),
 
   TENANT_SLUG_TAKEN: domain(409, 'Another organisation has this slug.', Type.Object({ tenantSlug: text() })),
+  TENANT_SUSPENDED: domain(
+    403,
+    'The credentials are right, but the operator of this installation has suspended the organisation. Nobody can sign in to it; its data is kept. The operator ends this with `duebook tenants resume`.',
+    None,
+  ),
   REDEEM_CODE_INVALID: domain(422, 'The code is unknown, used or expired.', None),
   PASSWORD_TOO_WEAK: domain(
     422,

@@ -111,7 +111,8 @@ export function createEmailCodes({
   ): Promise<number | undefined> => {
     const code = String(randomInt(1_000_000)).padStart(6, '0');
     const account = await passwordCheck.stillHolds(tx, checked);
-    if (!account) {
+    // A suspended tenant is reported by the login only: this answer is the same for all accounts.
+    if (!account || account === 'tenant_suspended') {
       const wait = await passwordCheck.refuse(tx, checked, { request, action: 'login_code_refused' });
       if (wait === undefined)
         await mail.enqueuePlaceholder(tx, {

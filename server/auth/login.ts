@@ -11,7 +11,7 @@ import type { Enrolment } from './enrolment.js';
 import type { LoginLimits } from './limits.js';
 import type { Account, Checked, Credentials, PasswordCheck } from './password-check.js';
 import type { SecondFactor } from './second-factor.js';
-import { actorOf } from '../access/actor.js';
+import { actorOf, anonymousActor } from '../access/actor.js';
 import { INVALID_CREDENTIALS, type SessionIssue } from './session-issue.js';
 import type { AuthLoginResult, MfaLoginRequired } from './auth.schemas.js';
 import { mayIssueSession, type MfaState } from '../access/session-policy.js';
@@ -30,8 +30,8 @@ export interface Shown {
 
 /**
  * Sign-in by password. Throws UNAUTHENTICATED, after the same amount of work, for an unknown tenant, an unknown email,
- * a disabled member, a member without a password and a wrong password; MFA_CODE_INVALID for a wrong second factor;
- * RATE_LIMITED after too many failures of either; OVERLOADED if too many requests are waiting. If the password is right
+ * a disabled member, a member without a password and a wrong password; TENANT_SUSPENDED for the right password of an
+ * active member; MFA_CODE_INVALID for a wrong second factor; RATE_LIMITED after too many failures of either; OVERLOADED if too many requests are waiting. If the password is right
  * but not sufficient, returns what else is needed.
  */
 export type Login = (given: Credentials & Shown, request: RequestInfo) => Promise<AuthLoginResult | MfaLoginRequired>;
@@ -102,6 +102,7 @@ export function createLogin({
     // Before any code is used: during a lock even a right code is refused.
     const locked = await limits.locked(tx, checked.attempt);
     if (locked !== undefined) return { wait: locked };
+    if (account === 'tenant_suspended') return refuseSuspended(tx, { checked, request });
     const state = await secondFactor.stateOf(tx, account.member);
     const shownProof = await proofOf(tx, { account, state, shown, request });
     if (shownProof === 'wrong') return refuse(tx, { checked, request, reason: 'second_factor' });
@@ -119,6 +120,23 @@ export function createLogin({
       session: await issue.open(tx, { member: account.member, request, way: 'password', mfa, factor: passed?.factor }),
       recoveryCodes: passed?.recoveryCodes,
     };
+  };
+
+  /** Neither a failure nor a success, like `ask`; no second factor is needed to be given the reason. */
+  const refuseSuspended = async (
+    tx: Transaction,
+    { checked: { tenant, member }, request }: { checked: Checked; request: RequestInfo },
+  ): Promise<Outcome> => {
+    await new AuditStore(tx).append({
+      tenantId: tenant?.id ?? null,
+      at: clock.now(),
+      actor: member ? actorOf(member, request) : anonymousActor(request),
+      action: 'login_failed',
+      recordKind: 'member',
+      recordId: member?.id ?? null,
+      changes: { reason: 'tenant_suspended' },
+    });
+    return { refused: 'tenant_suspended' };
   };
 
   /**
@@ -166,10 +184,7 @@ export function createLogin({
       checked.matched ? enter(tx, { checked, shown, request }) : refuse(tx, { checked, request, reason: 'password' }),
     );
     if ('wait' in outcome) throw fail('RATE_LIMITED', { retryAfterSeconds: outcome.wait });
-    if ('refused' in outcome)
-      throw outcome.refused === 'second_factor'
-        ? fail('MFA_CODE_INVALID', {})
-        : fail('UNAUTHENTICATED', { message: INVALID_CREDENTIALS });
+    if ('refused' in outcome) throw REFUSALS[outcome.refused]();
     if ('needed' in outcome) return outcome.needed;
     const { recoveryCodes, ...entry } = outcome;
     // Enrolling ends all other sessions of the member.
@@ -187,11 +202,17 @@ type Proof = 'nothing' | 'wrong' | { readonly factor: string; readonly recoveryC
 
 const proof = (factor: string | undefined): Proof => (factor === undefined ? 'wrong' : { factor });
 
+const REFUSALS = {
+  password: () => fail('UNAUTHENTICATED', { message: INVALID_CREDENTIALS }),
+  second_factor: () => fail('MFA_CODE_INVALID', {}),
+  tenant_suspended: () => fail('TENANT_SUSPENDED', {}),
+} as const;
+
 /** Returned instead of thrown, because failure counts and audit rows must be committed. */
 type Outcome =
   | (Account & { readonly session: SessionRecord; readonly recoveryCodes: string[] | undefined })
   | { readonly wait: number }
-  | { readonly refused: 'password' | 'second_factor' }
+  | { readonly refused: keyof typeof REFUSALS }
   | { readonly needed: MfaLoginRequired };
 
 async function upgradeHash(tx: Transaction, { tenant, member }: Account, { matched }: Checked): Promise<void> {

@@ -11,6 +11,7 @@ import { PasskeyFlowStore, type PasskeyFlow } from '../store/passkey-flows.js';
 import { PasskeyStore, type PasskeyRecord } from '../store/passkeys.js';
 import type { SessionRecord } from '../store/sessions.js';
 import { TenantStore } from '../store/tenants.js';
+import { actorOf } from '../access/actor.js';
 import { addressKey, type LoginLimits } from './limits.js';
 import { FLOW_MS, type Ceremony, type Signed } from './passkeys-ceremony.js';
 import { createDecoys } from './passkeys-decoys.js';
@@ -25,8 +26,8 @@ export interface PasskeyLogin {
   begin(account: { readonly tenantSlug: string; readonly email: string }, request: RequestInfo): Promise<LoginQuestion>;
   /**
    * Invalidates the options before the response is verified. Throws UNAUTHENTICATED for options that are unknown, used
-   * or expired, for an invalid response or one of another account, and for members who may not sign in; RATE_LIMITED if
-   * an address fails too often.
+   * or expired, for an invalid response or one of another account, and for members who may not sign in;
+   * TENANT_SUSPENDED for a valid response of an active member; RATE_LIMITED if an address fails too often.
    */
   finish(
     answer: { readonly flowId: string; readonly response: AssertionResponse },
@@ -60,6 +61,7 @@ export function createPasskeyLogin({
     const { tenantId, memberId } = passkey;
     const tenant = await new TenantStore(tx).byId(tenantId);
     const member = await new MemberStore(tx, tenantId).byId(memberId);
+    if (tenant?.status === 'suspended' && member?.status === 'active') return refuseSuspended(tx, { member, request });
     if (!tenant || !member || mayIssueSession({ way: 'passkey', tenant, member, mfa: NO_MFA }) !== 'yes')
       return refuse(tx, { account: passkey, request, reason: 'standing' });
     // A device-bound key must not become a synced one.
@@ -67,6 +69,23 @@ export function createPasskeyLogin({
     if (!(await new PasskeyStore(tx, tenantId).use({ ...signed, id: passkey.id, memberId, at: clock.now() })))
       return refuse(tx, { account: passkey, request, reason: 'passkey_counter' });
     return { session: await issue.open(tx, { member, request, way: 'passkey' }), member };
+  };
+
+  /** The passkey was right, so this is not a failure. */
+  const refuseSuspended = async (
+    tx: Transaction,
+    { member, request }: { member: MemberRecord; request: RequestInfo },
+  ): Promise<Outcome> => {
+    await new AuditStore(tx).append({
+      tenantId: member.tenantId,
+      at: clock.now(),
+      actor: actorOf(member, request),
+      action: 'login_failed',
+      recordKind: 'member',
+      recordId: member.id,
+      changes: { reason: 'tenant_suspended' },
+    });
+    return { suspended: true };
   };
 
   /** Counts only for the address: counting for the account would allow anyone to lock a member's password. */
@@ -150,6 +169,7 @@ export function createPasskeyLogin({
           : refuse(tx, { account: flow?.account, request, reason: flow ? 'passkey' : 'passkey_flow' }),
       );
       if ('wait' in outcome) throw fail('RATE_LIMITED', { retryAfterSeconds: outcome.wait });
+      if ('suspended' in outcome) throw fail('TENANT_SUSPENDED', {});
       if (!('session' in outcome))
         throw fail(
           'UNAUTHENTICATED',
@@ -165,6 +185,7 @@ export function createPasskeyLogin({
 type Outcome =
   | { readonly session: SessionRecord; readonly member: MemberRecord }
   | { readonly wait: number }
+  | { readonly suspended: true }
   | { readonly refused: true };
 
 /** The id of no tenant and no member: a lookup takes the same time as for an existing one. */

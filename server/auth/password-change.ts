@@ -88,6 +88,7 @@ export function createChangePassword({
   ): Promise<Outcome> => {
     const account = await passwordCheck.stillHolds(tx, checked);
     if (!account) return refuse(tx, checked, request);
+    if (account === 'tenant_suspended') throw fail('UNAUTHENTICATED', {});
     // Failures are not cleared: they also limit guesses of the second factor.
     const wait = await limits.locked(tx, checked.attempt);
     if (wait !== undefined) return { wait };

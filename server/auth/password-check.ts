@@ -22,8 +22,11 @@ export interface Credentials {
  */
 export interface PasswordCheck {
   begin(credentials: Credentials, request: RequestInfo): Promise<Checked>;
-  /** Returns the account as of this transaction, if the facts read before the hashing still hold. */
-  stillHolds(tx: Transaction, checked: Checked): Promise<Account | undefined>;
+  /**
+   * Returns the account as of this transaction, if the facts read before the hashing still hold; `tenant_suspended` if
+   * only its tenant is not active. Without a right password, returns undefined in either case.
+   */
+  stillHolds(tx: Transaction, checked: Checked): Promise<Account | 'tenant_suspended' | undefined>;
   /**
    * Counts the failure and audits it as `action`. Returns the seconds to wait if the result of the attempt must not be
    * revealed.
@@ -74,7 +77,7 @@ export function createPasswordCheck({
         const named = await new TenantStore(tx).bySlug(tenantSlug);
         return { tenant: named, member: named && (await new MemberStore(tx, named.id).byEmail(email)) };
       });
-      const hash = tenant && member && isActiveAccount({ tenant, member }) ? member.passwordHash : null;
+      const hash = member?.status === 'active' ? member.passwordHash : null;
       const matches = await passwords.verify({ password, hash });
       if (!matches || hash === null) return { attempt, tenant, member, matched: undefined };
       return {
@@ -90,9 +93,8 @@ export function createPasswordCheck({
       const tenant = await new TenantStore(tx).byId(named.id);
       // Locked: a concurrent password reset must end the session that follows.
       const member = await new MemberStore(tx, named.id).lock(found.id);
-      return tenant && member && isActiveAccount({ tenant, member }) && member.passwordHash === matched.hash
-        ? { tenant, member }
-        : undefined;
+      if (!tenant || member?.status !== 'active' || member.passwordHash !== matched.hash) return undefined;
+      return isActiveAccount({ tenant, member }) ? { tenant, member } : 'tenant_suspended';
     },
 
     refuse: async (tx, { attempt, tenant, member }, { request, action, changes = {} }) => {

@@ -53,7 +53,7 @@ export const authEndpoints = {
   login: endpoint('POST /auth/login', {
     summary: 'Sign in with a password',
     description:
-      'Unknown organisations and accounts, disabled members and wrong passwords return the same error. After too many failures the answer is 429 until `Retry-After` has passed.\n\n' +
+      'Unknown organisations and accounts, disabled members and wrong passwords return the same error. A suspended organisation is reported only after the right password (`TENANT_SUSPENDED`). After too many failures the answer is 429 until `Retry-After` has passed.\n\n' +
       'If a second factor is required and was not sent, the answer is MfaLoginRequired: repeat the login with `mfaCode` (a code of the authenticator, or a recovery code) or `emailCode`. ' +
       'With `enrollmentRequired` the answer contains a secret: send it back as `mfaSetupSecret` with a code generated from it. That login returns recovery codes.',
     needs: 'public',
@@ -74,7 +74,7 @@ export const authEndpoints = {
       { title: 'Credentials' },
     ),
     returns: s.either([AuthLoginResult, MfaLoginRequired]),
-    fails: ['UNAUTHENTICATED', 'MFA_CODE_INVALID', 'RATE_LIMITED', 'OVERLOADED'],
+    fails: ['UNAUTHENTICATED', 'TENANT_SUSPENDED', 'MFA_CODE_INVALID', 'RATE_LIMITED', 'OVERLOADED'],
     run: async ({ body, request, services }) => {
       const result = await services.sessions.login(body, request);
       return 'mfaRequired' in result ? result : withRefreshCookie(result, services);

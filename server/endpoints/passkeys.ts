@@ -81,11 +81,11 @@ export const passkeyEndpoints = {
   finishPasskeyLogin: endpoint('POST /auth/passkeys/login/verify', {
     summary: 'Sign in with a passkey',
     description:
-      'A passkey replaces password and second factor, also while the password is locked after failures. All failures return the same error and invalidate the options.',
+      'A passkey replaces password and second factor, also while the password is locked after failures. All failures return the same error and invalidate the options, except that a valid passkey for a suspended organisation is refused with `TENANT_SUSPENDED`.',
     needs: 'public',
     body: s.object({ flowId: s.verbatim({ max: 128 }), response: AssertionResponse }, { title: 'PasskeyLogin' }),
     returns: TokenPair,
-    fails: ['UNAUTHENTICATED', 'RATE_LIMITED'],
+    fails: ['UNAUTHENTICATED', 'TENANT_SUSPENDED', 'RATE_LIMITED'],
     run: async ({ body, request, services }) =>
       withRefreshCookie(await services.passkeys.login.finish(body, request), services),
   }),

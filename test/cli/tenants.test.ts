@@ -87,7 +87,7 @@ describe('duebook tenants', () => {
     expect(json(await inProcess(['tenants', 'suspend', 'acme', '--json']))).to.deep.equal({
       tenant: { slug: 'acme', status: 'suspended' },
     });
-    expect(await failureOf(signIn())).to.have.property('code', 'UNAUTHENTICATED');
+    expect(await failureOf(signIn())).to.have.property('code', 'TENANT_SUSPENDED');
     expect(await failureOf(refresh())).to.have.property('code', 'UNAUTHENTICATED');
 
     expect((await inProcess(['tenants', 'resume', 'acme'])).stdout).to.equal('acme is active.\n');

@@ -21,7 +21,7 @@ import {
   type SoftwareAuthenticator,
 } from '../support/authenticator.js';
 import { forEachDatabase } from '../support/database.js';
-import type { Answer, Client, FrameworkError } from '../support/http.js';
+import type { Answer, Client, DomainError, FrameworkError } from '../support/http.js';
 import type { LittleApp } from '../support/little-app.js';
 import type { MemberRecord } from '../../server/store/members.js';
 
@@ -228,7 +228,7 @@ describe('attacks on the sign-in with passkeys', () => {
       expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
     });
 
-    it('a disabled member and a suspended tenant are refused like a bad signature', async () => {
+    it('a disabled member is refused like a bad signature, also in a suspended tenant; others are given the reason', async () => {
       const of = await makeTenant(identity);
       const [disabled, stays] = [await account({ of }), await account({ of })];
       const before = await ask(disabled);
@@ -243,7 +243,11 @@ describe('attacks on the sign-in with passkeys', () => {
       await identity.database.write({ tenantId: null }, (tx) =>
         tx.run("UPDATE tenants SET status = 'suspended' WHERE id = ?", [of.tenant.id]),
       );
-      refused(await attempt(stays), 'suspended');
+      const { status, body } = await attempt(stays);
+      expect([status, (body as unknown as DomainError).error.code]).to.deep.equal([403, 'TENANT_SUSPENDED']);
+      expect(await lastFailure(stays)).to.deep.equal({ reason: 'tenant_suspended' });
+      refused(await attempt(stays, { verified: false }), 'a bad signature');
+      refused(await attempt(disabled), 'a disabled member of it');
     });
 
     it('a locked password does not block a passkey, nor do failed passkeys lock the password', async () => {
