@@ -94,7 +94,7 @@ export async function compose(
     const outbounds = createOutbounds(config);
     const plans = createPlans({
       ...(config.planCatalog && { catalog: config.planCatalog }),
-      apiAccessInEveryPlan: config.edition === 'self_hosted',
+      selfHosted: config.edition === 'self_hosted',
     });
     const { tenants, directory } = composeTenants(config, { ...parts, dataPlanes, outbound: outbounds.forTenants });
     const { authenticator, ...auth } = await composeAuth(config, {
@@ -123,6 +123,7 @@ export async function compose(
       api: {
         services,
         authenticator,
+        plans,
         planeFor: (caller: Caller) =>
           bind(dataPlanes.forTenant(caller.principal.tenant.id), callOf(caller), {
             operations: OPERATIONS,

@@ -21,7 +21,11 @@ export const FAILURES = {
     'The token is missing, invalid, expired, revoked or of another scope.',
     Type.Object({ message: Type.Optional(text()) }),
   ),
-  FORBIDDEN: framework(403, 'The role lacks the module level that the message names.', Type.Object({ needs: text() })),
+  FORBIDDEN: framework(
+    403,
+    'The role lacks the module level that the message begins with; it also names the role and the level that it has.',
+    Type.Object({ needs: text(), role: Type.Optional(text()), has: Type.Optional(text()) }),
+  ),
   ORIGIN_NOT_ALLOWED: framework(403, 'The refresh request uses a cookie and comes from another site.', None),
   NOT_FOUND: framework(
     404,
@@ -41,8 +45,8 @@ export const FAILURES = {
 
   PLAN_FEATURE_NOT_ENABLED: domain(
     403,
-    "The tenant's plan lacks a feature that this endpoint needs.",
-    Type.Object({ feature: text() }),
+    "The tenant's plan lacks a feature that this endpoint needs. `plans` lists the plans that have it; `command`, only where the organisation runs Duebook itself, is the operator's command that changes the plan.",
+    Type.Object({ feature: text(), plans: texts(), command: Type.Optional(text()) }),
   ),
   REGISTRATION_DISABLED: domain(403, 'Public registration is switched off on this installation.', None),
   WORKFLOW_CONTROL_REQUIRED: domain(

@@ -35,4 +35,12 @@ export const meets = (permissions: Permissions, { module, level }: Need): boolea
   LEVELS.indexOf(permissions[module]) >= LEVELS.indexOf(level);
 
 /** The text in a 403 answer: `contract_edit (edit)`. */
-export const needText = ({ module, level }: Need): string => `${module} (${level})`;
+export const needText = ({ module, level }: Need): string => levelText(module, level);
+
+/** What a role has of the module that `needs` names, in the same form; `undefined` if it names none. */
+export function heldText(needs: string, permissions: Permissions): string | undefined {
+  const module = MODULES.find((name) => needs.startsWith(`${name} (`));
+  return module && levelText(module, permissions[module]);
+}
+
+const levelText = (module: Module, level: Level): string => `${module} (${level})`;

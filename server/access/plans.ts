@@ -1,3 +1,4 @@
+import type { DetailsOf } from '../../data-plane-agent/base/failures.js';
 import { s } from '../../data-plane-agent/base/schema.js';
 import { checker } from '../../data-plane-agent/base/validation.js';
 import type { Issue } from '../../data-plane-agent/base/issue.js';
@@ -25,22 +26,38 @@ export const PLAN_CATALOG: PlanCatalog = {
 export interface Plans {
   /** The feature flags of a plan in this installation. */
   features(plan: PlanCode): FeatureFlags;
+  /** The refusal of a tenant whose plan lacks the feature. */
+  refusal(lacking: { readonly feature: Feature; readonly tenantSlug: string }): DetailsOf<'PLAN_FEATURE_NOT_ENABLED'>;
 }
 
-/** `apiAccessInEveryPlan`: with `self_hosted` every plan includes the API; otherwise the catalogue decides. */
+/**
+ * `selfHosted`: every plan includes the API, otherwise the catalogue decides; and whoever is refused can change the plan
+ * with the CLI, so the refusal names the command.
+ */
 export function createPlans({
   catalog = PLAN_CATALOG,
-  apiAccessInEveryPlan,
+  selfHosted,
 }: {
   catalog?: PlanCatalog;
-  apiAccessInEveryPlan: boolean;
+  selfHosted: boolean;
 }): Plans {
   const has = (plan: PlanCode, feature: Feature) =>
-    catalog[plan].features.includes(feature) || (feature === 'apiAccess' && apiAccessInEveryPlan);
+    catalog[plan].features.includes(feature) || (feature === 'apiAccess' && selfHosted);
   const flagsOf = (plan: PlanCode) =>
     Object.fromEntries(FEATURES.map((feature) => [feature, has(plan, feature)])) as FeatureFlags;
   const resolved = new Map(PLANS.map((plan) => [plan, Object.freeze(flagsOf(plan))]));
-  return { features: (plan) => resolved.get(plan) ?? flagsOf(plan) };
+  return {
+    features: (plan) => resolved.get(plan) ?? flagsOf(plan),
+    refusal: ({ feature, tenantSlug }) => {
+      const plans = PLANS.filter((plan) => has(plan, feature));
+      const [lowest] = plans;
+      return {
+        feature,
+        plans,
+        ...(selfHosted && lowest !== undefined && { command: `duebook tenants set-plan ${tenantSlug} ${lowest}` }),
+      };
+    },
+  };
 }
 
 /** Parses the content of a `PLAN_CATALOG_FILE`. */

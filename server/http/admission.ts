@@ -1,6 +1,7 @@
 import { fail, isFailure } from '../../data-plane-agent/base/failures.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { meets, needText, type Feature } from '../access/permissions.js';
+import type { Plans } from '../access/plans.js';
 import { setPrincipal, type Principal } from '../access/principal.js';
 import type { Endpoint } from './endpoint.js';
 import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
@@ -26,7 +27,7 @@ export interface Admission {
 
 export function admission(
   endpoint: Endpoint,
-  { authenticator, limit }: { authenticator: Authenticator; limit: RateLimit | undefined },
+  { authenticator, plans, limit }: { authenticator: Authenticator; plans: Plans; limit: RateLimit | undefined },
 ): Admission {
   const { needs } = endpoint;
   if (needs === 'public') {
@@ -45,7 +46,7 @@ export function admission(
     if (principal.enrolmentDue && !opensWithoutFactor) throw fail('MFA_ENROLMENT_REQUIRED', {});
     for (const feature of features)
       if (!principal.features[feature] && !(feature === 'apiAccess' && principal.ownPages))
-        throw fail('PLAN_FEATURE_NOT_ENABLED', { feature });
+        throw fail('PLAN_FEATURE_NOT_ENABLED', plans.refusal({ feature, tenantSlug: principal.tenant.slug }));
     if (needs !== 'signed_in' && !meets(principal.permissions, needs))
       throw fail('FORBIDDEN', { needs: needText(needs) });
     return principal;

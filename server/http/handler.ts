@@ -7,6 +7,7 @@ import type { Checked } from '../../data-plane-agent/base/validation.js';
 import type { Issue } from '../../data-plane-agent/base/issue.js';
 import { yieldingChecker } from '../../data-plane-agent/base/validation-yielding.js';
 import type { Authenticator } from '../auth/authenticator.js';
+import type { Plans } from '../access/plans.js';
 import type { Principal } from '../access/principal.js';
 import type { OperationName, Plane } from '../data-planes/plane.js';
 import type { Services } from '../services/services.js';
@@ -25,6 +26,7 @@ import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 export interface Api {
   readonly services: Services;
   readonly authenticator: Authenticator;
+  readonly plans: Plans;
   /** The data plane of the caller's tenant, bound to this request. */
   planeFor(caller: Caller): Plane;
   readonly limit: RateLimit | undefined;

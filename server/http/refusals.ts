@@ -1,12 +1,14 @@
-import { FAILURES, isFailure, type Failure } from '../../data-plane-agent/base/failures.js';
-import { principalOf } from '../access/principal.js';
+import { fail, FAILURES, isFailure, type Failure } from '../../data-plane-agent/base/failures.js';
+import { heldText } from '../access/permissions.js';
+import { principalOf, type Principal } from '../access/principal.js';
 import type { Refusal } from '../access/refusal.js';
 import type { HttpMiddleware } from '../../data-plane-agent/base/http/exchange.js';
 import { isProblem } from '../../data-plane-agent/base/http/problems.js';
 
 /**
  * Records every 403, from any endpoint or rule. It is recorded before the answer is sent, so that a client cannot avoid
- * it by disconnecting.
+ * it by disconnecting. A missing module level is answered with the level that the caller's role has, which the data
+ * plane does not know.
  */
 export function recordRefusals(record: (refusal: Refusal) => Promise<void>): HttpMiddleware {
   return async (ctx, next) => {
@@ -15,9 +17,9 @@ export function recordRefusals(record: (refusal: Refusal) => Promise<void>): Htt
     } catch (error) {
       const why = reasonOf(error);
       const { info: request, route = '' } = ctx.state.exchange;
-      if (why)
-        await record({ principal: principalOf(ctx.state.exchange), request, route: `${ctx.method} ${route}`, ...why });
-      throw error;
+      const principal = principalOf(ctx.state.exchange);
+      if (why) await record({ principal, request, route: `${ctx.method} ${route}`, ...why });
+      throw isFailure(error, 'FORBIDDEN') && principal ? withHeld(error, principal) : error;
     }
   };
 }
@@ -28,8 +30,16 @@ function reasonOf(error: unknown): Pick<Refusal, 'code' | 'needs' | 'reason'> | 
   return isProblem(error) && error.status === 403 ? { reason: error.message } : undefined;
 }
 
-function neededOf({ details }: Failure): string | undefined {
-  if ('needs' in details && typeof details.needs === 'string') return details.needs;
+const withHeld = (error: Failure<'FORBIDDEN'>, { user, permissions }: Principal): Failure<'FORBIDDEN'> => {
+  const { needs } = error.details;
+  const has = heldText(needs, permissions);
+  return fail('FORBIDDEN', { needs, role: user.roleCode, ...(has !== undefined && { has }) }, { cause: error });
+};
+
+function neededOf(failure: Failure): string | undefined {
+  const { details } = failure;
+  if (isFailure(failure, 'FORBIDDEN')) return failure.details.needs;
+  if (isFailure(failure, 'PLAN_FEATURE_NOT_ENABLED')) return JSON.stringify({ feature: failure.details.feature });
   return Object.keys(details).length === 0 ? undefined : JSON.stringify(details).slice(0, MAX_NEEDED);
 }
 

@@ -309,7 +309,10 @@ describe('a missing second factor, on several servers', () => {
         expect([
           (await here.get('/tenant-admin/members')).status,
           (await there.get('/tenant-admin/members')).text,
-        ]).to.deep.equal([403, '{"statusCode":403,"message":"admin (edit)","error":"Forbidden"}']);
+        ]).to.deep.equal([
+          403,
+          '{"statusCode":403,"message":"admin (edit) is required; your role \\"viewer\\" has admin (none)","error":"Forbidden"}',
+        ]);
         await one.tenants.members.setRole(
           { tenantId: made.tenant.id, memberId: member.id, roleCode: 'admin' },
           OPERATOR,

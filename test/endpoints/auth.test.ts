@@ -234,7 +234,7 @@ describe('accounts and sessions', () => {
         );
         const refused = await client.post<FrameworkError>('/probe/admin');
         expect(refused.status).to.equal(403);
-        expect(refused.body.message).to.equal('admin (edit)');
+        expect(refused.body.message).to.equal('admin (edit) is required; your role "sales" has admin (none)');
         expect((await client.get<Session>('/auth/me')).body.user.roleCode).to.equal('sales');
       });
 

@@ -40,7 +40,11 @@ describe('the contract configuration over HTTP', () => {
       ]);
       expect(await viewer.post('/contract-config/types', { code: 'x1', name: 'X' })).to.deep.include({
         status: 403,
-        body: { statusCode: 403, message: 'admin (edit)', error: 'Forbidden' },
+        body: {
+          statusCode: 403,
+          message: 'admin (edit) is required; your role "viewer" has admin (none)',
+          error: 'Forbidden',
+        },
       });
     });
 

@@ -251,7 +251,10 @@ describe('exports over HTTP', () => {
           NOT_FOUND,
         );
         const refused = await (await signedIn('viewer')).get<FrameworkError>('/contracts/export');
-        expect([refused.status, refused.body.message]).to.deep.equal([403, 'export (edit)']);
+        expect([refused.status, refused.body.message]).to.deep.equal([
+          403,
+          'export (edit) is required; your role "viewer" has export (none)',
+        ]);
         const nothing = await makeTenant(server().services);
         const otherTenant = (await signIn(server().client, { tenant: nothing.tenant, member: nothing.owner })).client;
         expect(

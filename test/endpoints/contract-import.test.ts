@@ -259,7 +259,7 @@ describe('importing contracts over HTTP', () => {
         for (const path of ['/contracts/import', '/contracts/import/preview'])
           expect((await viewer.post<FrameworkError>(path, { csv: 'x' })).body).to.deep.equal({
             statusCode: 403,
-            message: 'contract_edit (edit)',
+            message: 'contract_edit (edit) is required; your role "viewer" has contract_edit (none)',
             error: 'Forbidden',
           });
         expect((await viewer.get('/contracts/import/template.csv')).status).to.equal(403);

@@ -64,12 +64,20 @@ describe('plan, notes, terms, trash and history over HTTP', () => {
       const paid = await sales.patch(path, { payments: plan.map((line) => ({ ...line, receivedAmount: 11 })) });
       expect(paid).to.deep.include({
         status: 403,
-        body: { statusCode: 403, message: 'payment_entry (edit)', error: 'Forbidden' },
+        body: {
+          statusCode: 403,
+          message: 'payment_entry (edit) is required; your role "sales" has payment_entry (view)',
+          error: 'Forbidden',
+        },
       });
       const invoiced = await sales.patch(path, { payments: plan.map((line) => ({ ...line, invoiceNo: 'F-1' })) });
       expect(invoiced).to.deep.include({
         status: 403,
-        body: { statusCode: 403, message: 'invoice (edit)', error: 'Forbidden' },
+        body: {
+          statusCode: 403,
+          message: 'invoice (edit) is required; your role "sales" has invoice (view)',
+          error: 'Forbidden',
+        },
       });
       const removed = await sales.patch<DomainError>(path, { payments: [] });
       expect([removed.status, removed.body.error.code, removed.body.error.details]).to.deep.equal([

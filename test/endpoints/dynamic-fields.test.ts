@@ -154,14 +154,21 @@ describe('custom fields over HTTP', () => {
     it("commands need administration rights and the plan's feature", async () => {
       const { client } = await as('manager');
       const refused = await command<FrameworkError>('CreateField', { name: 'N', type: 'text' }, { client });
-      expect([refused.status, refused.body.message]).to.deep.equal([403, 'admin (edit)']);
+      expect([refused.status, refused.body.message]).to.deep.equal([
+        403,
+        'admin (edit) is required; your role "manager" has admin (none)',
+      ]);
       const free = await makeTenant(server().services, { planCode: 'free' });
       const theirs = (await signIn(server().client, { tenant: free.tenant, member: free.owner })).client;
       const planned = await command<DomainError>('CreateField', { name: 'N', type: 'text' }, { client: theirs });
       expect([planned.status, planned.body.error.code, planned.body.error.details]).to.deep.equal([
         403,
         'PLAN_FEATURE_NOT_ENABLED',
-        { feature: 'customFields' },
+        {
+          feature: 'customFields',
+          plans: ['pro', 'business', 'enterprise'],
+          command: `duebook tenants set-plan ${free.tenant.slug} pro`,
+        },
       ]);
       expect(await theirs.get('/dynamic-fields')).to.deep.include({ status: 200, body: [] });
     });

@@ -86,7 +86,10 @@ forEachServer((server) => {
         await viewer.get<FrameworkError>(`/contracts/extractions/${run.id}`),
         await viewer.patch<FrameworkError>(`/contracts/extractions/${run.id}/review`, {}),
       ]) {
-        expect([answer.status, answer.body.message]).to.deep.equal([403, 'contract_edit (edit)']);
+        expect([answer.status, answer.body.message]).to.deep.equal([
+          403,
+          'contract_edit (edit) is required; your role "viewer" has contract_edit (none)',
+        ]);
       }
     });
 

@@ -256,7 +256,9 @@ forEachServer(
 
       it('are not ended by members without administration rights, nor for members of other organisations', async () => {
         const [viewer, member] = [await org.join({ roleCode: 'viewer' }), await org.join({ roleCode: 'viewer' })];
-        expect((await end<FrameworkError>(member.id, viewer.client)).body.message).to.equal('admin (edit)');
+        expect((await end<FrameworkError>(member.id, viewer.client)).body.message).to.equal(
+          'admin (edit) is required; your role "viewer" has admin (none)',
+        );
         const otherTenant = await administration(server());
         const answers = await Promise.all([otherTenant.owner.id, newId(), 'nobody'].map((id) => end(id)));
         expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).to.have.lengthOf(1);
@@ -324,7 +326,7 @@ forEachServer(
         expect([
           (await transfer<FrameworkError>(admin.id, admin.client)).status,
           (await transfer<FrameworkError>(admin.id, admin.client)).body.message,
-        ]).to.deep.equal([403, 'owner']);
+        ]).to.deep.equal([403, 'owner is required; your role is "admin"']);
         await transfer(admin.id);
         expect((await transfer(org.owner.id)).status, 'the previous owner').to.equal(403);
       });

@@ -175,11 +175,19 @@ describe('the workflow over HTTP', () => {
         await viewer.post(`/contracts/${id}/workflow/transition`, { transitionCode: 'submit_review' }),
       ).to.deep.include({
         status: 403,
-        body: { statusCode: 403, message: 'contract_edit (edit)', error: 'Forbidden' },
+        body: {
+          statusCode: 403,
+          message: 'contract_edit (edit) is required; your role "viewer" has contract_edit (none)',
+          error: 'Forbidden',
+        },
       });
       expect(await manager.post(`/contracts/${id}/workflow/lock`, {})).to.deep.include({
         status: 403,
-        body: { statusCode: 403, message: 'admin (edit)', error: 'Forbidden' },
+        body: {
+          statusCode: 403,
+          message: 'admin (edit) is required; your role "manager" has admin (none)',
+          error: 'Forbidden',
+        },
       });
     });
 
@@ -230,7 +238,11 @@ describe('the workflow over HTTP', () => {
         expect([answer.status, answer.body.error.code, answer.body.error.details]).to.deep.equal([
           403,
           'PLAN_FEATURE_NOT_ENABLED',
-          { feature: 'workflowAutomation' },
+          {
+            feature: 'workflowAutomation',
+            plans: ['pro', 'business', 'enterprise'],
+            command: `duebook tenants set-plan ${free.tenant.slug} pro`,
+          },
         ]);
     });
 

@@ -78,7 +78,7 @@ describe('every endpoint checks its module', () => {
             const answer = await send<FrameworkError>((await asRole()).client, route, await sampleOf(route, org));
             expect([answer.status, answer.body]).to.deep.equal([
               403,
-              { statusCode: 403, message: 'owner', error: 'Forbidden' },
+              { statusCode: 403, message: `owner is required; your role is "${role}"`, error: 'Forbidden' },
             ]);
           });
         } else if (may(role, needs)) {
@@ -95,7 +95,8 @@ describe('every endpoint checks its module', () => {
             const { client } = await asRole();
             const answer = await send<FrameworkError>(client, route, await sampleOf(route, org));
             expect(answer.status, answer.text).to.equal(403);
-            expect(answer.body).to.deep.equal({ statusCode: 403, message: needs, error: 'Forbidden' });
+            const message = `${needs} is required; your role "${role}" has ${heldOf(role, needs)}`;
+            expect(answer.body).to.deep.equal({ statusCode: 403, message, error: 'Forbidden' });
           });
 
           it(`${route} reveals nothing of its schema or its records`, async () => {
@@ -137,7 +138,7 @@ describe('every endpoint checks its module', () => {
 for (const [edition, planDecides] of Object.entries(EDITIONS)) {
   describe(`every endpoint checks its plan in the edition ${edition}`, () => {
     let server: TestServer;
-    const members = new Map<string, { owner: Client; viewer: Client }>();
+    const members = new Map<string, { owner: Client; viewer: Client; slug: string }>();
     before(async () => {
       server = await startServer({
         env: { EDITION: edition, LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0' },
@@ -145,7 +146,7 @@ for (const [edition, planDecides] of Object.entries(EDITIONS)) {
       for (const planCode of Object.keys(PLANS) as (keyof typeof PLANS)[]) {
         const org = await organisation(server, { planCode });
         const { client: viewer } = await memberOf(org, { roleCode: 'viewer' });
-        members.set(planCode, { owner: org.client, viewer });
+        members.set(planCode, { owner: org.client, viewer, slug: org.tenant.slug });
       }
     });
     after(() => server.stop());
@@ -154,14 +155,20 @@ for (const [edition, planDecides] of Object.entries(EDITIONS)) {
       for (const { route } of endpoints) {
         const lacking = lackingFeature(route, flags, planDecides);
         it(`${route} ${lacking ? `refuses a tenant on ${plan} for lack of ${lacking}` : `admits a tenant on ${plan}`}`, async () => {
-          const { owner, viewer } = members.get(plan) ?? {};
+          const { owner, viewer, slug } = members.get(plan) ?? {};
           if (!owner || !viewer) throw new Error(`nobody is on ${plan}`);
           const answer = await send<DomainError>(owner, route, withIds(route, NOBODY), { query: 'surprise=1' });
           if (lacking === undefined) return void expect(answer.status, answer.text).to.equal(400);
           expect(answer.status, answer.text).to.equal(403);
           expect(answer.body.error)
             .to.include({ code: 'PLAN_FEATURE_NOT_ENABLED' })
-            .and.to.deep.include({ details: { feature: lacking } });
+            .and.to.deep.include({
+              details: {
+                feature: lacking,
+                plans: plansWith(lacking),
+                ...(planDecides ? {} : { command: `duebook tenants set-plan ${slug} ${plansWith(lacking)[0]}` }),
+              },
+            });
           // The plan is checked before the module, so the refusal names the plan's feature if both are missing.
           const both = await send(viewer, route, route.startsWith('GET') ? {} : { body: { surprise: 1 } }, {
             query: 'surprise=1',
@@ -172,6 +179,16 @@ for (const [edition, planDecides] of Object.entries(EDITIONS)) {
     }
   });
 }
+
+/** The role's level of the module, as in the message of the refusal. */
+function heldOf(role: string, needs: string): string {
+  const [module = ''] = needs.split(' ');
+  const has = ROLES[role]?.split(' ')[MODULES.indexOf(module)] ?? '';
+  return `${module} (${{ E: 'edit', V: 'view' }[has] ?? 'none'})`;
+}
+
+const plansWith = (feature: string): string[] =>
+  Object.entries(PLANS).flatMap(([plan, flags]) => ((flags as readonly string[]).includes(feature) ? [plan] : []));
 
 function may(role: string, needs: string): boolean {
   if (needs === 'public' || needs === 'bearer') return true;

@@ -60,8 +60,8 @@ describe('roles and plans', () => {
   });
 
   it('give API access from the business plan up, and in all plans of self-hosted installations', () => {
-    const hosted = createPlans({ apiAccessInEveryPlan: false });
-    const own = createPlans({ apiAccessInEveryPlan: true });
+    const hosted = createPlans({ selfHosted: false });
+    const own = createPlans({ selfHosted: true });
     const table = PLANS.map((plan) => [plan, FEATURES.filter((feature) => hosted.features(plan)[feature]).join(' ')]);
     expect(Object.fromEntries(table)).to.deep.equal({
       free: '',
@@ -72,11 +72,28 @@ describe('roles and plans', () => {
     for (const plan of PLANS) expect(own.features(plan)).to.deep.equal({ ...hosted.features(plan), apiAccess: true });
   });
 
+  it("name the plans that have a feature when it is refused, with the operator's command on self-hosted installations", () => {
+    const refusal = { feature: 'aiGateway', tenantSlug: 'acme' } as const;
+    const plans = ['business', 'enterprise'];
+    expect(createPlans({ selfHosted: false }).refusal(refusal)).to.deep.equal({ feature: 'aiGateway', plans });
+    expect(createPlans({ selfHosted: true }).refusal(refusal)).to.deep.equal({
+      feature: 'aiGateway',
+      plans,
+      command: 'duebook tenants set-plan acme business',
+    });
+    const none = { name: 'X', features: [] };
+    const catalog = { free: none, pro: none, business: none, enterprise: none };
+    expect(createPlans({ catalog, selfHosted: true }).refusal(refusal)).to.deep.equal({
+      feature: 'aiGateway',
+      plans: [],
+    });
+  });
+
   it('can be replaced by a custom catalogue, which must name every plan', () => {
     const plan = { name: 'X', features: ['customFields'] };
     const whole = parsePlanCatalog(JSON.stringify({ free: plan, pro: plan, business: plan, enterprise: plan }));
     expect(
-      whole.ok && createPlans({ catalog: whole.catalog, apiAccessInEveryPlan: false }).features('free').customFields,
+      whole.ok && createPlans({ catalog: whole.catalog, selfHosted: false }).features('free').customFields,
     ).to.equal(true);
     for (const bad of [
       '{',

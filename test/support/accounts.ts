@@ -79,7 +79,7 @@ export async function startIdentity(
     clock,
     keyRing,
     mail: createMailOutbox({ clock, keyRing, configured: mailConfigured }),
-    plans: createPlans({ apiAccessInEveryPlan: true }),
+    plans: createPlans({ selfHosted: true }),
     edition: 'self_hosted',
     publicUrl: PUBLIC_URL,
     corsOrigins: ['https://partner.example.test'],

@@ -3,6 +3,7 @@ import { fail } from '../../data-plane-agent/base/failures.js';
 import { createLog } from '../../data-plane-agent/base/log.js';
 import { createApp, type AppOptions } from '../../server/app.js';
 import { FEATURES, MODULES, type Feature, type Level, type Module } from '../../server/access/permissions.js';
+import { createPlans } from '../../server/access/plans.js';
 import type { Principal } from '../../server/access/principal.js';
 import { DEFAULT_SETTINGS } from '../../server/access/settings.js';
 import type { Plane } from '../../server/data-planes/plane.js';
@@ -59,6 +60,7 @@ export async function littleApp(
           return principal ? Promise.resolve(principal) : Promise.reject(fail('UNAUTHENTICATED', {}));
         },
       },
+      plans: createPlans({ selfHosted: false }),
       planeFor: (who) => {
         calls.push(who);
         return (options.plane ?? {}) as Plane; // the part that the test needs

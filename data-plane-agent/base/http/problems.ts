@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { FAILURES, isFailure, type Failure } from '../failures.js';
+import { FAILURES, isFailure, type DetailsOf, type Failure } from '../failures.js';
 import type { Log } from '../log.js';
 import type { HttpContext, HttpMiddleware } from './exchange.js';
 
@@ -124,11 +124,17 @@ function frameworkMessage(failure: Failure): string | string[] {
   if (isFailure(failure, 'INVALID_INPUT'))
     return failure.details.issues.map(({ path, problem: what }) => `${path === '' ? 'body' : path} ${what}`);
   if (isFailure(failure, 'UNAUTHENTICATED')) return failure.details.message ?? statusText(401);
-  if (isFailure(failure, 'FORBIDDEN')) return failure.details.needs;
+  if (isFailure(failure, 'FORBIDDEN')) return forbiddenMessage(failure.details);
   if (isFailure(failure, 'ORIGIN_NOT_ALLOWED')) return failure.message;
   // Must not mention the id: a missing record and one of another tenant get identical responses.
   return statusText(FAILURES[failure.code].status);
 }
+
+/** Clients may compare the beginning, which is the required level alone. */
+const forbiddenMessage = ({ needs, role, has }: DetailsOf<'FORBIDDEN'>): string =>
+  role === undefined
+    ? needs
+    : `${needs} is required; your role ${has === undefined ? `is "${role}"` : `"${role}" has ${has}`}`;
 
 const retryAfter = (seconds: number): Record<string, string> => ({
   'Retry-After': String(Math.max(1, Math.ceil(seconds))),

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { FAILURES } from '../../../data-plane-agent/base/failures.js';
 import { s } from '../../../data-plane-agent/base/schema.js';
 import { edit, view } from '../../../server/access/permissions.js';
 import { endpoint } from '../../../server/http/endpoint.js';
@@ -120,8 +121,8 @@ describe('the order of refusals', () => {
     expect(noAccess.body).to.deep.equal({
       error: {
         code: 'PLAN_FEATURE_NOT_ENABLED',
-        message: "The tenant's plan lacks a feature that this endpoint needs.",
-        details: { feature: 'apiAccess' },
+        message: FAILURES.PLAN_FEATURE_NOT_ENABLED.meaning,
+        details: { feature: 'apiAccess', plans: ['business', 'enterprise'] },
       },
     });
     expect((await app.client.as('plain').patch(`/things/${ID}`, {})).body).to.have.nested.property(
@@ -141,7 +142,11 @@ describe('the order of refusals', () => {
       .as('viewer')
       .patch(`/things/${ID}`, undefined, { headers: { 'Content-Type': 'text/plain' } });
     expect(answer.status).to.equal(403);
-    expect(answer.body).to.deep.equal({ statusCode: 403, message: 'contract_edit (edit)', error: 'Forbidden' });
+    expect(answer.body).to.deep.equal({
+      statusCode: 403,
+      message: 'contract_edit (edit) is required; your role "owner" has contract_edit (view)',
+      error: 'Forbidden',
+    });
   });
 
   it('answers a path id that is not a UUID like a missing record, after the validation of the body', async () => {
