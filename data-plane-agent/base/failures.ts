@@ -18,8 +18,8 @@ export const FAILURES = {
   ),
   UNAUTHENTICATED: framework(
     401,
-    'The token is missing, invalid, expired, revoked or of another scope.',
-    Type.Object({ message: Type.Optional(text()) }),
+    'The token is missing, expired, not one of this service, or of an ended session; the message says which.',
+    Type.Object({ message: Type.Optional(text()), tokenFault: Type.Optional(text()) }),
   ),
   FORBIDDEN: framework(
     403,

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
-import { fail } from '../../data-plane-agent/base/failures.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { SessionStore, type SessionHolder } from '../store/sessions.js';
 import type { Changes } from '../access/changes.js';
 import type { Plans } from '../access/plans.js';
 import { settingsOf } from '../access/settings.js';
+import { tokenRefused } from '../access/token-faults.js';
 import type { EmailCodes } from './email-code.js';
 import type { Principal } from '../access/principal.js';
 import type { SecondFactor } from './second-factor.js';
@@ -55,10 +55,11 @@ export function createAuthenticator({
 
   const load = async (sessionId: string): Promise<Caller> => {
     const holder = await database.read({ tenantId: null }, (tx) => new SessionStore(tx).holder(sessionId));
-    if (!holder || holder.session.revokedAt !== null || !isActiveAccount(holder)) throw fail('UNAUTHENTICATED', {});
+    if (!holder || holder.session.revokedAt !== null || holder.member.status !== 'active') throw tokenRefused('ended');
+    if (!isActiveAccount(holder)) throw tokenRefused('suspended');
     // The permissions or the setting may have changed since the session was started: a login by email code would be
     // refused now.
-    if (holder.session.byEmailCode && emailCodes.exclude(holder.role.permissions)) throw fail('UNAUTHENTICATED', {});
+    if (holder.session.byEmailCode && emailCodes.exclude(holder.role.permissions)) throw tokenRefused('ended');
     const enrolmentDue = owesEnrolment({
       way: holder.session.way,
       required: secondFactor.isRequired(holder.role.permissions),
@@ -83,7 +84,7 @@ export function createAuthenticator({
     }
     const { principal, endsAt } = await cached.caller;
     if (endsAt <= now || principal.tenant.id !== tenantId || principal.user.id !== memberId)
-      throw fail('UNAUTHENTICATED', {});
+      throw tokenRefused('ended');
     return principal;
   };
 

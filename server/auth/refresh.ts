@@ -8,6 +8,7 @@ import { RoleStore } from '../store/roles.js';
 import { SessionStore, type SessionRecord } from '../store/sessions.js';
 import { TenantStore } from '../store/tenants.js';
 import type { Changes } from '../access/changes.js';
+import { tokenRefused } from '../access/token-faults.js';
 import type { EmailCodes } from './email-code.js';
 import { actorOf } from '../access/actor.js';
 import type { SessionIssue } from './session-issue.js';
@@ -62,9 +63,10 @@ export function createRefresh({
       session.memberId === holder.memberId &&
       session.revokedAt === null &&
       session.idleExpiresAt > at;
-    if (!live || !tenant || !member || !isActiveAccount({ tenant, member })) return { refused: true };
+    if (!live || !tenant || member?.status !== 'active') return { refused: 'ended' };
+    if (!isActiveAccount({ tenant, member })) return { refused: 'suspended' };
     const role = session.byEmailCode ? await new RoleStore(tx, holder.tenantId).byCode(member.roleCode) : undefined;
-    if (role && emailCodes.exclude(role.permissions)) return { refused: true };
+    if (role && emailCodes.exclude(role.permissions)) return { refused: 'ended' };
 
     const idleExpiresAt = issue.idleExpiry(session, at);
     if (
@@ -75,7 +77,7 @@ export function createRefresh({
     }
     // Either a concurrent request used the same token, or the token is old: the present row decides.
     const now = (await sessions.byId(session.id)) ?? session;
-    if (now.revokedAt !== null) return { refused: true };
+    if (now.revokedAt !== null) return { refused: 'ended' };
     if (byCookie && holder.generation === now.generation - 1 && at - now.rotatedAt <= GRACE_MS)
       return { session: now, member };
     await sessions.revoke({ id: session.id, at });
@@ -88,19 +90,19 @@ export function createRefresh({
       recordId: session.id,
       changes: { generation: holder.generation, present: now.generation, byCookie },
     });
-    return { reused: true };
+    return { refused: 'ended', reused: true };
   };
 
   return async (bodyToken, request) => {
     const byCookie = bodyToken === null || bodyToken === undefined;
     const token = bodyToken ?? request.cookies[REFRESH_COOKIE];
-    if (token === undefined || token === '') throw fail('UNAUTHENTICATED', {});
+    if (token === undefined || token === '') throw tokenRefused('missing', 'refresh');
     if (byCookie && comesFromElsewhere(request, allowedOrigins)) throw fail('ORIGIN_NOT_ALLOWED', {});
     const holder = await tokens.verifyRefresh(token);
     // Returned instead of thrown, because ending the session of a stolen token must be committed.
     const outcome = await database.write({ tenantId: null }, (tx) => rotate(tx, { holder, byCookie, request }));
-    if ('reused' in outcome) changes.notify({ kind: 'session', sessionId: holder.sessionId });
-    if (!('session' in outcome)) throw fail('UNAUTHENTICATED', {});
+    if ('reused' in outcome && outcome.reused) changes.notify({ kind: 'session', sessionId: holder.sessionId });
+    if (!('session' in outcome)) throw tokenRefused(outcome.refused, 'refresh');
     return issue.tokensOf(outcome.session, outcome.member);
   };
 }
@@ -110,8 +112,7 @@ const GRACE_MS = 10_000;
 
 type Outcome =
   | { readonly session: SessionRecord; readonly member: MemberRecord }
-  | { readonly refused: true }
-  | { readonly reused: true };
+  | { readonly refused: 'ended' | 'suspended'; readonly reused?: true };
 
 /** Browsers set these headers. A client that sends neither is not a browser, so no page can make it send the cookie. */
 const comesFromElsewhere = ({ origin, secFetchSite }: RequestInfo, allowed: readonly string[]): boolean =>

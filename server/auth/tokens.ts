@@ -1,8 +1,8 @@
 import { jwtVerify, SignJWT, type JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../data-plane-agent/base/clock.js';
-import { fail } from '../../data-plane-agent/base/failures.js';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
+import { tokenRefused, type TokenKind } from '../access/token-faults.js';
 import type { SigningKeys } from './keys.js';
 
 /** The holder of a token. The server trusts no other claims: role, scope and status are read from the session. */
@@ -14,7 +14,7 @@ export interface TokenHolder {
 
 /**
  * Signs and verifies access and refresh tokens. Verifying throws UNAUTHENTICATED unless the token is valid, unexpired
- * and of the right kind.
+ * and of the right kind; the reason tells an expired token from one of others.
  */
 export interface Tokens {
   /** Role and scope are included for the client only. */
@@ -63,14 +63,14 @@ export function createTokens({
 
   const verify = async (
     token: string,
-    { typ, requiredClaims }: { typ: string; requiredClaims: string[] },
+    { kind, requiredClaims }: { kind: TokenKind; requiredClaims: string[] },
   ): Promise<JWTPayload> => {
-    if (token.length > MAX_LENGTH) throw fail('UNAUTHENTICATED', {});
+    if (token.length > MAX_LENGTH) throw tokenRefused('foreign', kind);
     try {
       // Algorithm, type, audience and required claims are all given, because the library checks only what is given.
-      const { payload } = await jwtVerify(token, ({ kid }) => verifierOf(kid), {
+      const { payload } = await jwtVerify(token, ({ kid }) => verifierOf(kid, kind), {
         algorithms: [ALGORITHM],
-        typ,
+        typ: TYP[kind],
         issuer,
         audience,
         requiredClaims: [...COMMON_CLAIMS, ...requiredClaims],
@@ -78,12 +78,15 @@ export function createTokens({
       });
       return payload;
     } catch (error) {
-      throw isTokenError(error) ? fail('UNAUTHENTICATED', {}, { cause: error }) : error;
+      const code = tokenErrorOf(error);
+      if (code === undefined) throw error;
+      // Reported only after the signature and the other claims were found to be right.
+      throw tokenRefused(code === 'ERR_JWT_EXPIRED' ? 'expired' : 'foreign', kind, { cause: error });
     }
   };
-  const verifierOf = async (kid: string | undefined) => {
+  const verifierOf = async (kid: string | undefined, kind: TokenKind) => {
     const key = kid === undefined ? undefined : await keys.verifier(kid);
-    if (!key) throw fail('UNAUTHENTICATED', {});
+    if (!key) throw tokenRefused('foreign', kind);
     return key;
   };
 
@@ -95,34 +98,33 @@ export function createTokens({
       const now = clock.now();
       return sign(
         { sub: memberId, sid: sessionId, tenantId, roleCode, subjectScope, scope: SCOPE, jti: newId() },
-        { typ: ACCESS, issuedAt: now, expiresAt: now + accessTtlMs },
+        { typ: TYP.access, issuedAt: now, expiresAt: now + accessTtlMs },
       );
     },
     signRefresh: ({ tenantId, memberId, sessionId, generation, issuedAt, expiresAt }) =>
       sign(
         { sub: memberId, sid: sessionId, tenantId, scope: SCOPE, generation, jti: `${sessionId}.${generation}` },
-        { typ: REFRESH, issuedAt, expiresAt },
+        { typ: TYP.refresh, issuedAt, expiresAt },
       ),
     verifyAccess: async (token) => {
       const known = verified.get(token);
       if (known && known.expiresAt > clock.now()) return known.holder;
-      const payload = await verify(token, { typ: ACCESS, requiredClaims: ['roleCode', 'subjectScope'] });
-      const holder = holderOf(payload);
+      const payload = await verify(token, { kind: 'access', requiredClaims: ['roleCode', 'subjectScope'] });
+      const holder = holderOf(payload, 'access');
       verified.set(token, { holder, expiresAt: (payload.exp ?? 0) * 1_000 });
       return holder;
     },
     verifyRefresh: async (token) => {
-      const payload = await verify(token, { typ: REFRESH, requiredClaims: ['generation'] });
+      const payload = await verify(token, { kind: 'refresh', requiredClaims: ['generation'] });
       const generation = payload['generation'];
-      if (typeof generation !== 'number' || !Number.isSafeInteger(generation)) throw fail('UNAUTHENTICATED', {});
-      return { ...holderOf(payload), generation };
+      if (typeof generation !== 'number' || !Number.isSafeInteger(generation)) throw tokenRefused('foreign', 'refresh');
+      return { ...holderOf(payload, 'refresh'), generation };
     },
   };
 }
 
 const ALGORITHM = 'EdDSA';
-const ACCESS = 'at+jwt';
-const REFRESH = 'rt+jwt';
+const TYP = { access: 'at+jwt', refresh: 'rt+jwt' } as const satisfies Readonly<Record<TokenKind, string>>;
 const SCOPE = 'tenant';
 const COMMON_CLAIMS = ['iss', 'aud', 'sub', 'sid', 'tenantId', 'scope', 'iat', 'exp', 'jti'];
 /** Longer than any token that a request can contain. */
@@ -130,17 +132,19 @@ const MAX_LENGTH = 60_000;
 
 const seconds = (ms: number): number => Math.floor(ms / 1_000);
 
-function holderOf({ sub, sid, tenantId, scope }: JWTPayload): TokenHolder {
-  if (scope !== SCOPE || !isIdText(sub) || !isIdText(sid) || !isIdText(tenantId)) throw fail('UNAUTHENTICATED', {});
+function holderOf({ sub, sid, tenantId, scope }: JWTPayload, kind: TokenKind): TokenHolder {
+  if (scope !== SCOPE || !isIdText(sub) || !isIdText(sid) || !isIdText(tenantId)) throw tokenRefused('foreign', kind);
   return { memberId: sub, sessionId: sid, tenantId };
 }
 
 const isIdText = (value: unknown): value is string => typeof value === 'string' && isId(value);
 
-/** Whether the token is invalid, as opposed to a failure to read the keys. */
-const isTokenError = (error: unknown): boolean =>
+/** The library's code if the token is invalid; undefined for a failure to read the keys. */
+const tokenErrorOf = (error: unknown): string | undefined =>
   typeof error === 'object' &&
   error !== null &&
   'code' in error &&
   typeof error.code === 'string' &&
-  error.code.startsWith('ERR_J');
+  error.code.startsWith('ERR_J')
+    ? error.code
+    : undefined;

@@ -3,6 +3,7 @@ import type { Authenticator } from '../auth/authenticator.js';
 import { meets, needText, type Feature } from '../access/permissions.js';
 import type { Plans } from '../access/plans.js';
 import { setPrincipal, type Principal } from '../access/principal.js';
+import { tokenRefused } from '../access/token-faults.js';
 import type { Endpoint } from './endpoint.js';
 import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
 import type { RateLimit } from './rate-limit.js';
@@ -96,8 +97,9 @@ async function identify(
   { authenticator, limit }: { authenticator: Authenticator; limit: RateLimit | undefined },
 ): Promise<Principal> {
   try {
-    const token = BEARER.exec(ctx.req.headers.authorization ?? '')?.[1];
-    if (token === undefined) throw fail('UNAUTHENTICATED', {});
+    const { authorization = '' } = ctx.req.headers;
+    const token = BEARER.exec(authorization)?.[1];
+    if (token === undefined) throw tokenRefused(MALFORMED.test(authorization) ? 'foreign' : 'missing');
     return await authenticator.authenticate(token, ctx.state.exchange.info);
   } catch (error) {
     // Requests without a session are counted by address, which limits guessing of tokens.
@@ -106,4 +108,6 @@ async function identify(
   }
 }
 
+/** The scheme with something that is not a token. */
+const MALFORMED = /^Bearer +[^ ]/i;
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]{1,60000}=*)$/i;

@@ -60,7 +60,11 @@ export const ANSWER_HEADERS = {
     schema: { type: 'string', enum: ['true'] },
   },
   'Content-Disposition': { description: '`attachment`, with a file name.', schema: { type: 'string' } },
-  'WWW-Authenticate': { description: '`Bearer`.', schema: { type: 'string' } },
+  'WWW-Authenticate': {
+    description:
+      '`Bearer`; if an access token was sent and refused, with `error="invalid_token"` and the reason as `error_description`.',
+    schema: { type: 'string' },
+  },
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
 } as const satisfies Readonly<Record<string, Json>>;
 

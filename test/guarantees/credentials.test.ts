@@ -21,6 +21,8 @@ const BAD: Readonly<Record<string, string | undefined>> = {
   'a token with a line end in it': 'Bearer abc%0d%0a',
 };
 
+const WITHOUT_TOKEN: ReadonlySet<string> = new Set(['no Authorization', 'an empty token', 'another scheme']);
+
 describe('every endpoint requires a credential', () => {
   let server: TestServer;
   before(async () => {
@@ -59,8 +61,12 @@ describe('every endpoint requires a credential', () => {
           );
           expect(answer.status, `${name}: ${answer.text}`).to.equal(401);
           expect(answer.body).to.include({ statusCode: 401, error: 'Unauthorized' });
-          expect(answer.body.message).to.be.a('string');
-          expect(answer.headers.get('www-authenticate')).to.match(/^Bearer\b/);
+          expect(answer.headers.get('www-authenticate'), name).to.equal(
+            WITHOUT_TOKEN.has(name)
+              ? 'Bearer'
+              : `Bearer error="invalid_token", error_description="${String(answer.body.message)}"`,
+          );
+          expect(answer.body.message, name).to.match(WITHOUT_TOKEN.has(name) ? /is missing/ : /is not an access token/);
         }
       });
     }

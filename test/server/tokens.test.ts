@@ -12,6 +12,7 @@ import {
   type TestIdentity,
 } from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
+import type { FrameworkError } from '../support/http.js';
 import type { LittleApp } from '../support/little-app.js';
 
 describe('tokens', () => {
@@ -80,6 +81,67 @@ describe('tokens', () => {
           401,
         );
       }
+    });
+
+    it('are refused with the reason: expired, not of this service, or of an ended session', async () => {
+      const reasonFor = async (token: string) => {
+        const { status, headers, body } = await app.client.get<FrameworkError>('/auth/me', { token });
+        expect([status, body.error]).to.deep.equal([401, 'Unauthorized']);
+        const [, reason] =
+          /^Bearer error="invalid_token", error_description="([^"\\]+)"$/.exec(headers.get('www-authenticate') ?? '') ??
+          [];
+        expect(body.message).to.equal(reason);
+        return reason;
+      };
+      const refreshReasonFor = async (refreshToken?: string) => {
+        const { status, headers, body } = await app.client.post<FrameworkError>('/auth/refresh', { refreshToken });
+        // No access token was sent, so the header has no error code.
+        expect([status, headers.get('www-authenticate')]).to.deep.equal([401, 'Bearer']);
+        return body.message;
+      };
+      const { kid, ...header } = decodeProtectedHeader(access);
+      expect(kid).to.be.a('string');
+      const foreignKey = await generateKeyPair('EdDSA');
+      const forged = await new SignJWT(decodeJwt(access))
+        .setProtectedHeader({ ...header, alg: 'EdDSA', kid: kid ?? '' })
+        .sign(foreignKey.privateKey);
+      const expired = { ...decodeJwt(access), exp: Math.floor(identity.clock.now() / 1_000) - 1 };
+      const forgedAndExpired = await new SignJWT(expired)
+        .setProtectedHeader({ ...header, alg: 'EdDSA', kid: kid ?? '' })
+        .sign(foreignKey.privateKey);
+
+      const foreign = 'This is not an access token of this service.';
+      for (const token of [
+        forged,
+        forgedAndExpired,
+        refresh,
+        'abc',
+        await signed({ ...decodeJwt(access), scope: 'x' }),
+      ])
+        expect(await reasonFor(token)).to.equal(foreign);
+      const late = 'The access token has expired; get a new one with POST /auth/refresh.';
+      expect(await reasonFor(await signed(expired))).to.equal(late);
+      expect(await statusOf(access)).to.equal(200);
+      identity.clock.advance(15 * 60_000);
+      expect(await reasonFor(access), 'verified before').to.equal(late);
+
+      expect(await refreshReasonFor()).to.match(/^The refresh token is missing/);
+      expect(await refreshReasonFor(access)).to.equal('This is not a refresh token of this service.');
+      const { body } = await app.client.post<{ accessToken: string; refreshToken: string }>('/auth/refresh', {
+        refreshToken: refresh,
+      });
+      await identity.tenants.operator.setStatus({ slug: made.tenant.slug, status: 'suspended' }, OPERATOR);
+      expect(await reasonFor(body.accessToken)).to.equal('The organisation is suspended.');
+      expect(await refreshReasonFor(body.refreshToken)).to.equal('The organisation is suspended.');
+      await identity.tenants.operator.setStatus({ slug: made.tenant.slug, status: 'active' }, OPERATOR);
+      await app.client.post('/auth/logout', undefined, { token: body.accessToken });
+      expect(await reasonFor(body.accessToken)).to.equal('The session of the access token has ended; sign in again.');
+      expect(await refreshReasonFor(body.refreshToken)).to.equal(
+        'The session of the refresh token has ended; sign in again.',
+      );
+      const last = (await signIn(app.client, { ...made, member: made.owner })).result.refreshToken;
+      identity.clock.advance(30 * 24 * 3_600_000 + 1_000);
+      expect(await refreshReasonFor(last)).to.equal('The refresh token has expired; sign in again.');
     });
 
     it('are refused when used for each other', async () => {

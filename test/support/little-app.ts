@@ -1,10 +1,10 @@
 import { systemClock } from '../../data-plane-agent/base/clock.js';
-import { fail } from '../../data-plane-agent/base/failures.js';
 import { createLog } from '../../data-plane-agent/base/log.js';
 import { createApp, type AppOptions } from '../../server/app.js';
 import { FEATURES, MODULES, type Feature, type Level, type Module } from '../../server/access/permissions.js';
 import { createPlans } from '../../server/access/plans.js';
 import type { Principal } from '../../server/access/principal.js';
+import { tokenRefused } from '../../server/access/token-faults.js';
 import { DEFAULT_SETTINGS } from '../../server/access/settings.js';
 import type { Plane } from '../../server/data-planes/plane.js';
 import type { Api, Caller } from '../../server/http/handler.js';
@@ -57,7 +57,7 @@ export async function littleApp(
         again: (principal) => Promise.resolve(principal),
         authenticate: (token) => {
           const principal = (options.callers ?? { good: caller() })[token];
-          return principal ? Promise.resolve(principal) : Promise.reject(fail('UNAUTHENTICATED', {}));
+          return principal ? Promise.resolve(principal) : Promise.reject(tokenRefused('foreign'));
         },
       },
       plans: createPlans({ selfHosted: false }),

@@ -111,8 +111,9 @@ function failureRefusal(failure: Failure): Refusal {
   };
 }
 
-function failureHeaders({ details }: Failure, status: number): Record<string, string> {
-  if (status === 401) return { 'WWW-Authenticate': 'Bearer' };
+function failureHeaders(failure: Failure, status: number): Record<string, string> {
+  const { details } = failure;
+  if (status === 401) return { 'WWW-Authenticate': challengeOf(failure) };
   if (!('retryAfterSeconds' in details)) return {};
   const seconds = details.retryAfterSeconds;
   return status === 429
@@ -123,11 +124,18 @@ function failureHeaders({ details }: Failure, status: number): Record<string, st
 function frameworkMessage(failure: Failure): string | string[] {
   if (isFailure(failure, 'INVALID_INPUT'))
     return failure.details.issues.map(({ path, problem: what }) => `${path === '' ? 'body' : path} ${what}`);
-  if (isFailure(failure, 'UNAUTHENTICATED')) return failure.details.message ?? statusText(401);
+  if (isFailure(failure, 'UNAUTHENTICATED'))
+    return failure.details.message ?? failure.details.tokenFault ?? statusText(401);
   if (isFailure(failure, 'FORBIDDEN')) return forbiddenMessage(failure.details);
   if (isFailure(failure, 'ORIGIN_NOT_ALLOWED')) return failure.message;
   // Must not mention the id: a missing record and one of another tenant get identical responses.
   return statusText(FAILURES[failure.code].status);
+}
+
+/** RFC 6750, section 3.1: an error code only where an access token was sent. */
+function challengeOf(failure: Failure): string {
+  const fault = isFailure(failure, 'UNAUTHENTICATED') ? failure.details.tokenFault : undefined;
+  return fault === undefined ? 'Bearer' : `Bearer error="invalid_token", error_description="${fault}"`;
 }
 
 /** Clients may compare the beginning, which is the required level alone. */

@@ -95,20 +95,24 @@ describe('the order of refusals', () => {
   });
 
   it('is 401 before the body is read', async () => {
-    for (const [token, headers] of [
-      [null, {}],
-      ['unknown', {}],
-      [null, { Authorization: 'Basic good' }],
-      [null, { Authorization: 'Bearer' }],
-      [null, { Authorization: 'Bearer go od' }],
+    const missing = 'The access token is missing; send it as Authorization: Bearer TOKEN.';
+    const foreign = 'This is not an access token of this service.';
+    for (const [token, headers, message] of [
+      [null, {}, missing],
+      ['unknown', {}, foreign],
+      [null, { Authorization: 'Basic good' }, missing],
+      [null, { Authorization: 'Bearer' }, missing],
+      [null, { Authorization: 'Bearer go od' }, foreign],
     ] as const) {
       const answer = await app.client.patch(`/things/${ID}`, undefined, {
         token,
         headers: { 'Content-Type': 'text/plain', ...headers },
       });
       expect(answer.status).to.equal(401);
-      expect(answer.headers.get('www-authenticate')).to.equal('Bearer');
-      expect(answer.body).to.deep.equal({ statusCode: 401, message: 'Unauthorized', error: 'Unauthorized' });
+      expect(answer.headers.get('www-authenticate')).to.equal(
+        message === missing ? 'Bearer' : `Bearer error="invalid_token", error_description="${foreign}"`,
+      );
+      expect(answer.body).to.deep.equal({ statusCode: 401, message, error: 'Unauthorized' });
     }
     expect(
       (await app.client.get('/auth/me', { token: null, headers: { authorization: 'bearer good' } })).status,
