@@ -23,6 +23,15 @@ export const PLAN_CATALOG: PlanCatalog = {
   enterprise: { name: 'Enterprise', features: ['apiAccess', 'workflowAutomation', 'customFields', 'aiGateway'] },
 };
 
+/** What each feature is, in one sentence. */
+export const FEATURE_MEANINGS: Readonly<Record<Feature, string>> = {
+  apiAccess: 'Calls of the API by your own programs.',
+  workflowAutomation:
+    'Contract types and lifecycle templates of your own, and moving contracts through the workflow, locking included.',
+  customFields: 'Custom fields of contracts: defining and changing them.',
+  aiGateway: "Checks of AI requests against the organisation's policy.",
+};
+
 export interface Plans {
   /** The feature flags of a plan in this installation. */
   features(plan: PlanCode): FeatureFlags;
