@@ -99,6 +99,7 @@ export async function compose(
     const { tenants, directory } = composeTenants(config, { ...parts, dataPlanes, outbound: outbounds.forTenants });
     const { authenticator, ...auth } = await composeAuth(config, {
       ...parts,
+      log,
       plans,
       directory,
       outbound: outbounds.forOperator,

@@ -1,10 +1,12 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
+import type { Log } from '../../data-plane-agent/base/log.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { languageOf } from '../notifications/language.js';
 import type { MailOutbox } from '../notifications/mail.js';
+import { logResetNotSent } from '../notifications/reset-not-sent.js';
 import { AuditStore } from '../store/audit.js';
 import { LoginFailureStore } from '../store/login-failures.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';
@@ -54,6 +56,7 @@ export function createPasswordResets({
   policy,
   mail,
   changes,
+  log,
   publicUrl,
 }: {
   database: Database;
@@ -62,6 +65,7 @@ export function createPasswordResets({
   policy: PasswordPolicy;
   mail: MailOutbox;
   changes: Changes;
+  log: Log;
   publicUrl: string;
 }): PasswordResets {
   const scope = { tenantId: null };
@@ -70,7 +74,7 @@ export function createPasswordResets({
     tx: Transaction,
     { tenantSlug, email }: { tenantSlug: string; email: string },
     request: RequestInfo,
-  ): Promise<void> => {
+  ): Promise<Named | undefined> => {
     const at = clock.now();
     const hash = accountHash({ tenantSlug, email });
     const tenant = await new TenantStore(tx).bySlug(tenantSlug);
@@ -122,6 +126,7 @@ export function createPasswordResets({
         notAfter: expiresAt,
       });
     else await mail.enqueuePlaceholder(tx, { template: 'password_reset', values, notAfter: expiresAt });
+    return account;
   };
 
   /** Returns the token's account, if the token is valid for the tenant. */
@@ -145,7 +150,16 @@ export function createPasswordResets({
   };
 
   return {
-    request: (account, request) => database.write(scope, (tx) => issue(tx, account, request)),
+    request: async (account, request) => {
+      const named = await database.write(scope, (tx) => issue(tx, account, request));
+      // For unknown accounts too, so that the answer takes the same time.
+      if (!mail.configured)
+        logResetNotSent(log, {
+          reason: 'no mail server is configured (SMTP_URL)',
+          tenantId: named?.tenantId ?? null,
+          memberId: named?.memberId ?? null,
+        });
+    },
 
     confirm: async ({ token, tenantSlug, password }, request) => {
       const found = await database.read(scope, (tx) => find(tx, { token, tenantSlug }));
@@ -186,6 +200,12 @@ export function createPasswordResets({
       changes.notify({ kind: 'member', tenantId: member.tenantId, memberId: member.id });
     },
   };
+}
+
+/** An account that gets a reset. */
+interface Named {
+  readonly tenantId: string;
+  readonly memberId: string;
 }
 
 interface Account {

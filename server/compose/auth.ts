@@ -1,4 +1,5 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { Log } from '../../data-plane-agent/base/log.js';
 import type { Outbound } from '../../data-plane-agent/base/outbound.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { Changes } from '../access/changes.js';
@@ -69,6 +70,7 @@ export interface AuthParts {
   readonly clock: Clock;
   readonly changes: Changes;
   readonly mail: MailOutbox;
+  readonly log: Log;
   readonly passwords: Passwords;
   readonly waysIn: WaysIn;
   readonly plans: Plans;
@@ -182,7 +184,16 @@ export async function composeAuth(
     keys,
     codes: createCodes({ database, clock }),
     invitations: createInvitations({ database, clock, passwords, policy, issue, mail, waysIn, changes, publicUrl }),
-    passwordResets: createPasswordResets({ database, clock, passwords, policy, mail, changes, publicUrl }),
+    passwordResets: createPasswordResets({
+      database,
+      clock,
+      passwords,
+      policy,
+      mail,
+      changes,
+      log: parts.log,
+      publicUrl,
+    }),
     changePassword: createChangePassword({
       database,
       clock,

@@ -5,6 +5,7 @@ import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import { AuditStore } from '../store/audit.js';
 import { MailStore, type MailRecord } from '../store/mail.js';
 import { MAIL_SYSTEM, sealContext } from './outbox.js';
+import { logResetNotSent } from './reset-not-sent.js';
 import { isRefusedRecipient, smtpCodeOf, type SendMail } from './smtp.js';
 import { renderMail } from './templates/index.js';
 
@@ -44,7 +45,13 @@ export function createMailDelivery({
 
   const deliver = async (mail: MailRecord): Promise<void> => {
     const outcome = await attempt(mail);
-    await settle({ ...mail, attempts: mail.attempts + 1 }, outcome);
+    const isFinal = await settle({ ...mail, attempts: mail.attempts + 1 }, outcome);
+    if (isFinal && outcome.status === 'failed' && mail.template === 'password_reset')
+      logResetNotSent(log, {
+        reason: `the mail could not be delivered (${outcome.error ?? 'unknown'})`,
+        tenantId: mail.tenantId,
+        memberId: mail.aboutId,
+      });
   };
 
   const attempt = async (mail: MailRecord): Promise<Outcome> => {
@@ -64,8 +71,8 @@ export function createMailDelivery({
     }
   };
 
-  /** Records a final outcome in the audit, in the transaction that updates the row. */
-  const settle = (mail: MailRecord, { status, error }: Outcome): Promise<void> =>
+  /** Records a final outcome in the audit, in the transaction that updates the row. Returns whether it was final. */
+  const settle = (mail: MailRecord, { status, error }: Outcome): Promise<boolean> =>
     database.write(scope, async (tx) => {
       const at = clock.now();
       const nextAt = status === 'queued' ? at + (RETRY_MS[mail.attempts - 1] ?? 0) : at;
@@ -77,7 +84,7 @@ export function createMailDelivery({
         lastError: error,
         at,
       });
-      if (!settled || status === 'queued') return;
+      if (!settled || status === 'queued') return false;
       await new AuditStore(tx).append({
         tenantId: mail.tenantId,
         at,
@@ -87,6 +94,7 @@ export function createMailDelivery({
         recordId: mail.aboutId ?? mail.id,
         changes: { template: mail.template, attempts: mail.attempts, ...(error === null ? {} : { error }) },
       });
+      return true;
     });
 
   const due = (limit: number) => database.read(scope, (tx) => new MailStore(tx).due({ at: clock.now(), limit }));

@@ -127,6 +127,21 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(argon2.calls).to.equal(0);
     });
 
+    it('a reset that the mail server refuses is logged with what the operator can do', async () => {
+      await deliver();
+      const from = server.logged.length;
+      smtp.refuse(550);
+      try {
+        await ask(org.tenant.slug, member.email);
+        await deliver();
+      } finally {
+        smtp.refuse(undefined);
+      }
+      const [line, ...more] = notSent(server, from);
+      expect([line?.['tenantId'], line?.['memberId'], more]).to.deep.equal([org.tenant.id, member.id, []]);
+      expect(line?.['msg']).to.match(/could not be delivered \(EENVELOPE 550\).*duebook members reset-password/);
+    });
+
     it('a reset token reused is refused', async () => {
       const token = await mailedToken();
       expect((await confirm(token)).status).to.equal(200);
@@ -269,6 +284,21 @@ describe('password reset', () => {
     expect(text).to.equal('{"ok":true,"deliveryStatus":"not_sent"}');
   });
 
+  it('without a mail server is logged with what the operator can do, for known and unknown accounts alike', async () => {
+    const org = await makeTenant(server.services);
+    const from = server.logged.length;
+    for (const email of [org.owner.email, 'nobody@acme.test'])
+      await server.client.post('/auth/password-reset/request', { tenantSlug: org.tenant.slug, email });
+    const lines = notSent(server, from);
+    expect(lines.map(({ tenantId, memberId }) => [tenantId, memberId])).to.deep.equal([
+      [org.tenant.id, org.owner.id],
+      [null, null],
+    ]);
+    for (const { msg } of lines)
+      expect(msg).to.match(/no mail server is configured \(SMTP_URL\).*duebook members reset-password --tenant SLUG/);
+    expect(JSON.stringify(lines)).not.to.contain(org.owner.email);
+  });
+
   it('requires a token of at least sixteen characters', async () => {
     const { status } = await server.client.post('/auth/password-reset/confirm', {
       token: 'x'.repeat(15),
@@ -278,6 +308,10 @@ describe('password reset', () => {
     expect(status).to.equal(400);
   });
 });
+
+/** The lines about resets that were not sent, after the first ones. */
+const notSent = ({ logged }: TestServer, from: number) =>
+  logged.slice(from).filter(({ msg }) => String(msg).startsWith('a password reset was not sent'));
 
 /** The statements that a request sends to the otherwise idle platform database, without their values. */
 async function statementsOf({ foundation }: TestServer, request: () => Promise<unknown>): Promise<string[]> {

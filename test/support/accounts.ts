@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { migrate } from '../../data-plane-agent/base/database/migrator.js';
+import { createLog } from '../../data-plane-agent/base/log.js';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
 import { createChanges } from '../../server/access/changes.js';
 import { agentsOnly } from '../../server/data-planes/for-tenant.js';
@@ -111,7 +112,13 @@ export async function startIdentity(
     waysIn: createWaysIn({ clock, mail }),
   };
   const tenants = composeTenants(options, { ...parts, dataPlanes: agentsOnly(), outbound: tenantOutbound });
-  const auth = await composeAuth(options, { ...parts, plans, directory: tenants.directory, outbound });
+  const auth = await composeAuth(options, {
+    ...parts,
+    log: createLog({ level: 'silent', name: 'test' }),
+    plans,
+    directory: tenants.directory,
+    outbound,
+  });
   return { ...auth, ...tenants, mail, challenge: NO_CHALLENGE, clock, database, options };
 }
 
