@@ -18,7 +18,7 @@ export const FAILURES = {
   ),
   UNAUTHENTICATED: framework(
     401,
-    'The token is missing, expired, not one of this service, or of an ended session; the message says which.',
+    'The token is missing, expired, not issued by this service, or of an ended session; the message states which.',
     Type.Object({ message: Type.Optional(text()), tokenFault: Type.Optional(text()) }),
   ),
   FORBIDDEN: framework(
@@ -45,7 +45,7 @@ export const FAILURES = {
 
   PLAN_FEATURE_NOT_ENABLED: domain(
     403,
-    "The tenant's plan lacks a feature that this endpoint needs; `details.plans` lists the plans that have it. Where the organisation runs Duebook itself, `details.command` is the operator's command that changes the plan.",
+    "The tenant's plan lacks a feature that this endpoint needs; `details.plans` lists the plans that have it. On a self-hosted installation `details.command` is the operator's command that changes the plan.",
     Type.Object({ feature: text(), plans: texts(), command: Type.Optional(text()) }),
   ),
   REGISTRATION_DISABLED: domain(403, 'Public registration is switched off on this installation.', None),

@@ -23,12 +23,11 @@ export const PLAN_CATALOG: PlanCatalog = {
   enterprise: { name: 'Enterprise', features: ['apiAccess', 'workflowAutomation', 'customFields', 'aiGateway'] },
 };
 
-/** What each feature is, in one sentence. */
+/** One phrase per feature, for `docs/plans.md`. */
 export const FEATURE_MEANINGS: Readonly<Record<Feature, string>> = {
-  apiAccess: 'Calls of the API by your own programs.',
-  workflowAutomation:
-    'Contract types and lifecycle templates of your own, and moving contracts through the workflow, locking included.',
-  customFields: 'Custom fields of contracts: defining and changing them.',
+  apiAccess: 'API calls by your own programs.',
+  workflowAutomation: 'Custom contract types and lifecycle templates, and transitions and locks of contracts.',
+  customFields: 'Defining and changing custom fields of contracts.',
   aiGateway: "Checks of AI requests against the organisation's policy.",
 };
 
@@ -40,8 +39,8 @@ export interface Plans {
 }
 
 /**
- * `selfHosted`: every plan includes the API, otherwise the catalogue decides; and whoever is refused can change the plan
- * with the CLI, so the refusal names the command.
+ * `selfHosted`: every plan includes API access; otherwise the catalogue decides. On a self-hosted installation the
+ * organisation can change its plan with the CLI, so the refusal names the command.
  */
 export function createPlans({
   catalog = PLAN_CATALOG,

@@ -31,8 +31,8 @@ export interface Shown {
 /**
  * Sign-in by password. Throws UNAUTHENTICATED, after the same amount of work, for an unknown tenant, an unknown email,
  * a disabled member, a member without a password and a wrong password; TENANT_SUSPENDED for the right password of an
- * active member; MFA_CODE_INVALID for a wrong second factor; RATE_LIMITED after too many failures of either; OVERLOADED if too many requests are waiting. If the password is right
- * but not sufficient, returns what else is needed.
+ * active member; MFA_CODE_INVALID for a wrong second factor; RATE_LIMITED after too many failures of either; OVERLOADED
+ * if too many requests are waiting. If the password is right but not sufficient, returns what else is needed.
  */
 export type Login = (given: Credentials & Shown, request: RequestInfo) => Promise<AuthLoginResult | MfaLoginRequired>;
 
@@ -122,7 +122,7 @@ export function createLogin({
     };
   };
 
-  /** Neither a failure nor a success, like `ask`; no second factor is needed to be given the reason. */
+  /** Counts neither as a failure nor as a success, like `ask`. The reason is reported without a second factor. */
   const refuseSuspended = async (
     tx: Transaction,
     { checked: { tenant, member }, request }: { checked: Checked; request: RequestInfo },

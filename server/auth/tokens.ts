@@ -14,7 +14,8 @@ export interface TokenHolder {
 
 /**
  * Signs and verifies access and refresh tokens. Verifying throws UNAUTHENTICATED unless the token is valid, unexpired
- * and of the right kind; the reason tells an expired token from one of others.
+ * and of the right kind; the reason distinguishes expired tokens from tokens that
+ * this service did not issue.
  */
 export interface Tokens {
   /** Role and scope are included for the client only. */

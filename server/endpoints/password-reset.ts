@@ -8,7 +8,7 @@ export const passwordResetEndpoints = {
     summary: 'Request a password reset',
     description:
       'Mails a token to the account, valid for two hours and for one use; a later token replaces it. The answer does not reveal whether the account exists: mail is sent after ' +
-      'it, so `deliveryStatus` is always `not_sent`. The audit log records whether the mail was sent; if it was not, the log of the server says why and what the operator can do (`duebook members reset-password`). Accounts without a password (single sign-on) get no mail; at most five requests per account and hour are processed.',
+      'it, so `deliveryStatus` is always `not_sent`. The audit log records whether the mail was sent; if it was not, the log of the server contains the reason and what the operator can do (`duebook members reset-password`). Accounts without a password (single sign-on) get no mail; at most five requests per account and hour are processed.',
     needs: 'public',
     body: s.object(
       { tenantSlug: s.text({ max: 64 }), email: s.email(), challengeToken },

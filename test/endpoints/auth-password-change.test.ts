@@ -98,7 +98,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         async (tx) => void (await tx.run('UPDATE members SET password_hash = NULL WHERE id = ?', [member.id])),
       );
       expect(refusalOf(await change(client))).to.deep.equal([409, 'PASSWORD_NOT_SET']);
-      // Nothing to wait for: signing in again would not help.
+      // Signing in again would not help.
       clock.advance(11 * 60_000);
       expect(refusalOf(await change(client))).to.deep.equal([409, 'PASSWORD_NOT_SET']);
     });
@@ -109,7 +109,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect((await login(PASSWORD)).status).to.equal(200);
     });
 
-    it('names the field that is bad', async () => {
+    it('names the bad field', async () => {
       for (const [body, field] of [
         [{ newPassword: 'short' }, 'newPassword'],
         [{ newPassword: `long-enough${'\u0301'.repeat(40)}` }, 'newPassword'],
@@ -123,7 +123,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       }
     });
 
-    it('needs a session, and a recent one before the current password is looked at', async () => {
+    it('requires a recent session before the current password is checked', async () => {
       expect((await change(server.client)).status).to.equal(401);
       clock.advance(10 * 60_000 + 1);
       for (let attempt = 1; attempt <= 12; attempt++)

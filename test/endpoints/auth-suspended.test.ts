@@ -50,7 +50,7 @@ describe('a suspended organisation', () => {
       expect((await login(member.email, PASSWORD)).status).to.equal(200);
     });
 
-    it('is not reported for any other credentials, which are answered and cost the same as elsewhere', async () => {
+    it('is not reported for any other credentials, which get the same answer after the same work as in other organisations', async () => {
       const [member, disabled] = [await makeMember(identity, org), await makeMember(identity, org)];
       await identity.tenants.members.setStatus(
         { tenantId: org.tenant.id, memberId: disabled.id, status: 'disabled' },
@@ -101,7 +101,7 @@ describe('a suspended organisation', () => {
       expect((await login(email, PASSWORD)).status, 'locked').to.equal(429);
     });
 
-    it('has the reason in the audit, and its sessions rest', async () => {
+    it('has the reason in the audit, and its sessions are refused until it is resumed', async () => {
       const { client } = await signIn(app.client, { tenant: org.tenant, member: org.owner });
       await setStatus('suspended');
       await login(org.owner.email, PASSWORD);

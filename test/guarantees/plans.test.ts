@@ -12,10 +12,10 @@ import { read, root } from '../support/source.js';
 const PAGE = join(root, 'docs', 'plans.md');
 const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
 
-/** `UPDATE_DOCS=1` writes the tables of the page; then look at the difference. */
-describe('the page of plans', () => {
-  for (const [name, table] of Object.entries({ 'what each plan has': holdings(), 'what needs a feature': needs() }))
-    it(`has the table of ${name} as the program has it`, () => {
+/** `UPDATE_DOCS=1` updates the tables of the page; check the difference before committing it. */
+describe('the plans page', () => {
+  for (const [name, table] of Object.entries({ features: holdings(), 'endpoints that need a feature': needs() }))
+    it(`has an up-to-date table of ${name}`, () => {
       const page = readFileSync(PAGE, 'utf8');
       const at = page.indexOf(table.split('\n')[0] ?? '');
       expect(at, 'the head of the table').to.be.greaterThan(0);
