@@ -167,7 +167,7 @@ describe('analytics over HTTP', () => {
         for (const route of ROUTES) {
           expect((await refused.get<FrameworkError>(route)).body).to.deep.equal({
             statusCode: 403,
-            message: 'sensitive_data (view)',
+            message: 'sensitive_data (view) is required; your role "viewer" has sensitive_data (none)',
             error: 'Forbidden',
           });
           expect(

@@ -160,11 +160,19 @@ describe('contracts over HTTP', () => {
       expect((await viewer.get('/contracts')).status).to.equal(200);
       expect(await viewer.patch(path, {})).to.deep.include({
         status: 403,
-        body: { statusCode: 403, message: 'contract_edit (edit)', error: 'Forbidden' },
+        body: {
+          statusCode: 403,
+          message: 'contract_edit (edit) is required; your role "viewer" has contract_edit (none)',
+          error: 'Forbidden',
+        },
       });
       expect(await viewer.delete(path)).to.deep.include({
         status: 403,
-        body: { statusCode: 403, message: 'contract_delete (edit)', error: 'Forbidden' },
+        body: {
+          statusCode: 403,
+          message: 'contract_delete (edit) is required; your role "viewer" has contract_delete (none)',
+          error: 'Forbidden',
+        },
       });
     });
 

@@ -115,7 +115,10 @@ forEachFileServer(
       it('needs contract_edit (edit)', async () => {
         const viewer = (await org.join({ roleCode: 'viewer' })).client;
         const answer = await viewer.post<FrameworkError>('/contracts/extract', { fileRef: newId() });
-        expect([answer.status, answer.body.message]).to.deep.equal([403, 'contract_edit (edit)']);
+        expect([answer.status, answer.body.message]).to.deep.equal([
+          403,
+          'contract_edit (edit) is required; your role "viewer" has contract_edit (none)',
+        ]);
       });
     });
   },

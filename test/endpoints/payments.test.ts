@@ -208,7 +208,8 @@ describe('payments over HTTP', () => {
             for (const [method, path] of calls) {
               const answer = await member[method]<FrameworkError>(path, { nonsense: true });
               expect(answer.status, `${role} ${path}`).to.equal(403);
-              expect(answer.body.message).to.equal(need);
+              const held = need.replace('edit', 'view');
+              expect(answer.body.message).to.equal(`${need} is required; your role "${role}" has ${held}`);
             }
           }
         }
@@ -224,11 +225,11 @@ describe('payments over HTTP', () => {
           aContract({ subjectId: made.subjectId, ownerId: made.owner.id, payments: [aLine(line)] });
         expect((await sales.post<FrameworkError>('/contracts', contract({ receivedAmount: 1 }))).body).to.include({
           statusCode: 403,
-          message: 'payment_entry (edit)',
+          message: 'payment_entry (edit) is required; your role "sales" has payment_entry (view)',
         });
         expect((await sales.post<FrameworkError>('/contracts', contract({ invoiceNo: 'F-1' }))).body).to.include({
           statusCode: 403,
-          message: 'invoice (edit)',
+          message: 'invoice (edit) is required; your role "sales" has invoice (view)',
         });
         expect((await sales.post('/contracts', contract({ receivedAmount: 0, invoiceNo: '' }))).status).to.equal(201);
       });

@@ -45,7 +45,11 @@ forEachServer((server) => {
       const refused = await viewer.post<FrameworkError>('/saved-views/contracts', aView({ scope: 'team' }));
       expect([refused.status, refused.body]).to.deep.equal([
         403,
-        { statusCode: 403, message: 'admin (edit)', error: 'Forbidden' },
+        {
+          statusCode: 403,
+          message: 'admin (edit) is required; your role "viewer" has admin (none)',
+          error: 'Forbidden',
+        },
       ]);
       const { body: team } = await org.asOwner.post<SavedView>('/saved-views/contracts', aView({ scope: 'team' }));
       expect(await names(viewer)).to.deep.equal(['Overdue']);
