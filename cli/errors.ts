@@ -1,5 +1,3 @@
-import type { Fault } from '../data-plane-agent/base/config.js';
-
 /** Exit codes: done, failed, or invalid arguments. */
 export const EXIT = { ok: 0, failed: 1, misused: 2 } as const;
 
@@ -20,12 +18,3 @@ export class CommandError extends Error {
 
 /** An error for invalid or conflicting arguments. */
 export const misuse = (message: string): CommandError => new CommandError('USAGE', message, { exitCode: EXIT.misused });
-
-/** All faults of the configuration. */
-export class ConfigurationError extends Error {
-  override readonly name = 'ConfigurationError';
-
-  constructor(readonly faults: readonly Fault[]) {
-    super('the configuration has faults');
-  }
-}

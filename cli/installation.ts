@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { ConfigResult } from '../data-plane-agent/base/config.js';
+import { ConfigurationError, type ConfigResult } from '../data-plane-agent/base/config.js';
 import type { Database } from '../data-plane-agent/base/database/database.js';
 import { migrationState, type MigrationState } from '../data-plane-agent/base/database/migrator.js';
 import { openDatabase, sqlitePath } from '../data-plane-agent/base/database/open.js';
@@ -10,12 +10,13 @@ import { compose, type Composed } from '../server/compose.js';
 import { readServerConfig, type Config, type SETTINGS } from '../server/config.js';
 import { loadServerConfig } from '../server/config-load.js';
 import { agentsOnly, embedded, type DataPlanes } from '../server/data-planes/for-tenant.js';
+import { refuseUnusableDatabases } from '../server/database-check.js';
 import { databasesOf, type ManagedDatabase } from '../server/foundation.js';
 import { ownSecretKeysPath } from '../server/secret-keys.js';
 import type { Actor } from '../server/access/actor.js';
 import { newId } from '../data-plane-agent/base/ids.js';
 import type { Cli } from './cli.js';
-import { CommandError, ConfigurationError } from './errors.js';
+import { CommandError } from './errors.js';
 
 /**
  * The configuration that the server would run with. Generates missing secret keys outside production, as the server
@@ -60,11 +61,11 @@ export async function withInstallation<T>(
 
 /** Opens both databases and the data planes for a command. Throws NOT_MIGRATED instead of migrating. */
 export async function withPlanes<T>(config: Config, { clock }: Cli, work: (planes: Planes) => Promise<T>): Promise<T> {
-  const { tenant: managed } = databasesOf(config);
-  return withPlatform(config, async (platform) => {
-    if (!managed) return work({ platform, tenant: undefined, dataPlanes: agentsOnly() });
-    await refuseUnmigrated(managed, config);
-    return withDatabase(managed, config, (tenant) =>
+  const databases = databasesOf(config);
+  await refuseUnusableDatabases(Object.values(databases));
+  return withMigrated(databases.platform, config, (platform) => {
+    if (!databases.tenant) return work({ platform, tenant: undefined, dataPlanes: agentsOnly() });
+    return withMigrated(databases.tenant, config, (tenant) =>
       work({
         platform,
         tenant,
@@ -89,16 +90,21 @@ export interface Planes {
  */
 export async function withPlatform<T>(config: Config, work: (database: Database) => Promise<T>): Promise<T> {
   const { platform } = databasesOf(config);
-  await refuseUnmigrated(platform, config);
-  return withDatabase(platform, config, work);
+  await refuseUnusableDatabases([platform]);
+  return withMigrated(platform, config, work);
 }
 
-async function refuseUnmigrated(managed: ManagedDatabase, config: Config): Promise<void> {
+async function withMigrated<T>(
+  managed: ManagedDatabase,
+  config: Config,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
   if ((await stateOf(managed, config)).pending.length > 0)
     throw new CommandError(
       'NOT_MIGRATED',
       `the ${managed.name} database is not up to date; run "duebook migrate" first`,
     );
+  return withDatabase(managed, config, work);
 }
 
 export async function withDatabase<T>(

@@ -1,11 +1,11 @@
 import { CommanderError } from 'commander';
-import { CONFIG_EXIT_CODE, reportFaults } from '../data-plane-agent/base/config.js';
+import { CONFIG_EXIT_CODE, ConfigurationError, reportFaults } from '../data-plane-agent/base/config.js';
 import { isDatabaseError } from '../data-plane-agent/base/database/errors.js';
 import { SchemaMismatch } from '../data-plane-agent/base/database/migrator.js';
 import { isFailure } from '../data-plane-agent/base/failures.js';
 import { SealError } from '../data-plane-agent/base/secrets.js';
 import { jsonText, type Cli } from './cli.js';
-import { CommandError, ConfigurationError, EXIT } from './errors.js';
+import { CommandError, EXIT } from './errors.js';
 import { createProgram } from './program.js';
 
 /**

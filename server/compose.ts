@@ -29,6 +29,7 @@ import { createMetrics } from '../data-plane-agent/base/http/metrics.js';
 import { livez, readyz } from '../data-plane-agent/base/http/probes.js';
 import { openapiPage } from './http/openapi.js';
 import { rateLimit } from './http/rate-limit.js';
+import { refuseOtherKeys } from './key-ring-check.js';
 import { createOutbounds } from './outbounds.js';
 import { jobsOf } from './jobs.js';
 import { createMailOutbox } from './notifications/outbox.js';
@@ -70,6 +71,7 @@ export async function compose(
   const foundation = await openFoundation(config, { clock, log, residentBytes, host });
   const { platform, hosted, dataPlanes } = foundation;
   try {
+    await refuseOtherKeys(platform, config);
     const sealed = await sealTargets(platform, config.keyRing);
     if (sealed > 0) log.info({ sealed }, 'plain-text targets of notification channels were encrypted');
     // Without a hosted database, none can be down.

@@ -3,6 +3,7 @@ import { openMigrated, type ManagedDatabase } from '../data-plane-agent/base/dat
 import { openPlane, planeDatabase, type HostedPlane, type HostParts } from '../data-plane-agent/host/open-plane.js';
 import type { HostSettings } from '../data-plane-agent/host/settings.js';
 import type { Config } from './config.js';
+import { refuseUnusableDatabases } from './database-check.js';
 import { agentsOnly, embedded, type DataPlanes } from './data-planes/for-tenant.js';
 import { PLATFORM_MIGRATIONS } from './store/migrations/index.js';
 
@@ -42,13 +43,15 @@ export function databasesOf(config: Pick<Config, 'edition' | 'platformDatabaseUr
 }
 
 /**
- * Opens and migrates the databases. Throws SchemaMismatch if a newer version has migrated one. Only this module depends
- * on the edition.
+ * Opens and migrates the databases. Throws before anything is written when one cannot be connected to
+ * (DatabaseUnreachable), or when both are the same (ConfigurationError). Throws SchemaMismatch if a newer version has
+ * migrated one. Only this module depends on the edition.
  */
 export async function openFoundation(
   config: Config,
   { host = inProcess, ...parts }: HostParts & { readonly host?: Host | undefined },
 ): Promise<Foundation> {
+  await refuseUnusableDatabases(Object.values(databasesOf(config)));
   const platform = await openMigrated(databasesOf(config).platform, {
     poolMax: config.databasePoolMax,
     log: parts.log,

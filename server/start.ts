@@ -1,8 +1,10 @@
 import { systemClock } from '../data-plane-agent/base/clock.js';
-import { CONFIG_EXIT_CODE, loadDotEnv, reportFaults } from '../data-plane-agent/base/config.js';
+import { CONFIG_EXIT_CODE, ConfigurationError, loadDotEnv, reportFaults } from '../data-plane-agent/base/config.js';
 import { createLifecycle } from '../data-plane-agent/base/lifecycle.js';
-import { createLog } from '../data-plane-agent/base/log.js';
+import { createLog, type Log } from '../data-plane-agent/base/log.js';
+import type { Config } from './config.js';
 import { loadServerConfig } from './config-load.js';
+import { DatabaseUnreachable, urlSetting } from './database-check.js';
 import { serve } from './serve.js';
 
 /** Runs the server: reads the configuration, serves, and sets the exit code. */
@@ -30,12 +32,23 @@ export async function start(process: NodeJS.Process): Promise<void> {
       `listening on http://${config.host}:${port}`,
     );
   } catch (error) {
-    const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    log.fatal(
-      { err: error },
-      inUse ? `cannot start: ${config.host}:${config.port} is in use; set PORT to another port` : 'cannot start',
-    );
+    if (error instanceof ConfigurationError) process.stderr.write(`${error.message}\n`);
+    else logFailure(error, { config, log });
     await lifecycle.stop('cannot start');
-    process.exitCode = 1;
+    process.exitCode = error instanceof ConfigurationError ? CONFIG_EXIT_CODE : 1;
   }
+}
+
+/** A line for each database that cannot be connected to, without the stack, which says nothing to an operator. */
+function logFailure(error: unknown, { config, log }: { config: Config; log: Log }): void {
+  if (error instanceof DatabaseUnreachable) {
+    for (const { database, problem, fix } of error.faults)
+      log.fatal({ setting: urlSetting(database), fix }, `cannot start: ${urlSetting(database)}: ${problem}`);
+    return;
+  }
+  const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+  log.fatal(
+    { err: error },
+    inUse ? `cannot start: ${config.host}:${config.port} is in use; set PORT to another port` : 'cannot start',
+  );
 }

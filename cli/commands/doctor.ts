@@ -34,7 +34,7 @@ async function examine(cli: Cli, looked: LookedAt): Promise<Check[]> {
     dataDirCheck(looked.values),
     diskCheck(looked.values),
     ...(await databaseChecks(looked, cli)),
-    await keysCheck(looked, cli),
+    await keysCheck(looked),
     await objectStoreCheck(looked, cli),
     await scannerCheck(looked, cli),
     await mailCheck(looked),

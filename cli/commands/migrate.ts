@@ -1,5 +1,6 @@
 import type { Waiting } from '../../data-plane-agent/base/database/database.js';
 import { migrate } from '../../data-plane-agent/base/database/migrator.js';
+import { refuseUnusableDatabases } from '../../server/database-check.js';
 import { databasesOf } from '../../server/foundation.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
 import { misuse } from '../errors.js';
@@ -32,6 +33,7 @@ interface Steps {
 async function migrateDatabases(cli: Cli, { status, dryRun, json }: Options): Promise<void> {
   if (status && dryRun) throw misuse('--status and --dry-run cannot be combined');
   const config = configuration(cli, { quiet: json === true });
+  await refuseUnusableDatabases(Object.values(databasesOf(config)));
   const databases: Steps[] = [];
   const waiting = (name: string): Waiting | undefined =>
     json

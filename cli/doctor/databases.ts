@@ -5,27 +5,35 @@ import type { Database } from '../../data-plane-agent/base/database/database.js'
 import { migrationState, SchemaMismatch } from '../../data-plane-agent/base/database/migrator.js';
 import { sqlitePath } from '../../data-plane-agent/base/database/open.js';
 import { SETTINGS } from '../../server/config.js';
+import { databaseFaults, urlSetting, type DatabaseFault } from '../../server/database-check.js';
 import { databasesOf, type ManagedDatabase } from '../../server/foundation.js';
 import { withDatabase, type LookedAt } from '../installation.js';
 import { check, reasonOf, type Check } from './check.js';
 
 /**
- * For each database: whether it answers and its schema is known, and for PostgreSQL also its clock and the privileges
- * of its role.
+ * For each database: whether it can be connected to, is not that of the other, and its schema is known, and for
+ * PostgreSQL also its clock and the privileges of its role.
  */
 export async function databaseChecks(looked: LookedAt, { clock }: { readonly clock: Clock }): Promise<Check[]> {
+  const databases = Object.values(databasesOf(looked.values));
+  const faults = await databaseFaults(databases);
   const checks: Check[] = [];
-  for (const managed of Object.values(databasesOf(looked.values)))
-    checks.push(...(await checksOf(managed, looked, clock)));
+  for (const managed of databases) {
+    const fault = faults.find(({ database }) => database === managed.name);
+    checks.push(...(fault ? [faultCheck(fault)] : await checksOf(managed, looked, clock)));
+  }
   return checks;
 }
+
+const faultCheck = ({ database, kind, problem, fix }: DatabaseFault): Check =>
+  check.fail(`${database}_database`, kind === 'shared' ? `${urlSetting(database)} ${problem}` : problem, fix);
 
 /** Timeout of one database. */
 const TIMEOUT_MS = 5_000;
 
 async function checksOf(managed: ManagedDatabase, looked: LookedAt, clock: Clock): Promise<Check[]> {
   const name = `${managed.name}_database`;
-  const variable = `${managed.name.toUpperCase()}_DATABASE_URL`;
+  const variable = urlSetting(managed.name);
   const address = describeConfig(SETTINGS, looked).find((row) => row.name === variable)?.value ?? '';
   const file = sqlitePath(managed.url);
   if (file !== undefined && !existsSync(file))

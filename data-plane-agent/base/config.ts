@@ -108,6 +108,15 @@ export function readConfig<S extends Settings>(
   return faults.length > 0 ? { ok: false, faults, warnings } : { ok: true, values: readable, sources, warnings };
 }
 
+/** All faults of the configuration, also those that only show once the program looks at what a setting names. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+
+  constructor(readonly faults: readonly Fault[]) {
+    super(reportFaults(faults));
+  }
+}
+
 /** Formats all faults as the lines a program prints before it exits with `CONFIG_EXIT_CODE`. */
 export function reportFaults(faults: readonly Fault[]): string {
   const head =

@@ -60,7 +60,7 @@ export const databaseDefault =
 export const HOST_SETTINGS = {
   tenantDatabaseUrl: setting({
     name: 'TENANT_DATABASE_URL',
-    about: 'Database of contract data.',
+    about: 'Database of contract data: another database than that of PLATFORM_DATABASE_URL.',
     kind: url({ protocols: ['sqlite', 'postgres', 'postgresql'] }),
     default: databaseDefault('tenant.db'),
   }),

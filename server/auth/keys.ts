@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK } from 'jose';
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
-import { randomToken, type KeyRing } from '../../data-plane-agent/base/secrets.js';
+import { randomToken, SealError, type KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { Actor } from '../access/actor.js';
 import { AuditStore } from '../store/audit.js';
 import { SigningKeyStore, type SigningKeyRecord } from '../store/signing-keys.js';
@@ -28,6 +28,24 @@ export type ListedSigningKey = Pick<SigningKeyRecord, 'kid' | 'status' | 'create
 export async function listSigningKeys(database: Pick<Database, 'read'>): Promise<ListedSigningKey[]> {
   const keys = await database.read({ tenantId: null }, (tx) => new SigningKeyStore(tx).all());
   return keys.map(({ kid, status, createdAt, verifyUntil }) => ({ kid, status, createdAt, verifyUntil }));
+}
+
+/** Whether the key ring opens the active key; undefined when there is no key yet. */
+export async function opensActiveKey(
+  database: Pick<Database, 'read'>,
+  keyRing: KeyRing | undefined,
+): Promise<boolean | undefined> {
+  const keys = await database.read({ tenantId: null }, (tx) => new SigningKeyStore(tx).all());
+  const active = keys.find(({ status }) => status === 'active');
+  if (!active) return undefined;
+  if (!keyRing) return false;
+  try {
+    keyRing.openText(active.privateSealed, sealContext(active.kid));
+    return true;
+  } catch (error) {
+    if (error instanceof SealError) return false;
+    throw error;
+  }
 }
 
 /**
