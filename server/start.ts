@@ -5,6 +5,7 @@ import { createLog, type Log } from '../data-plane-agent/base/log.js';
 import type { Config } from './config.js';
 import { loadServerConfig } from './config-load.js';
 import { DatabaseUnreachable, urlSetting } from './database-check.js';
+import { notProduction } from './operating-mode.js';
 import { serve } from './serve.js';
 
 /** Runs the server: reads the configuration, serves, and sets the exit code. */
@@ -18,6 +19,7 @@ export async function start(process: NodeJS.Process): Promise<void> {
   const { config, warnings } = loaded;
   const log = createLog({ level: config.logLevel, name: 'duebook-server' });
   for (const { name, problem } of warnings) log.warn({ setting: name }, `${name} ${problem}`);
+  if (!config.production) log.warn({ production: false }, notProduction(config));
   const lifecycle = createLifecycle({ log });
   lifecycle.listen(process);
   try {

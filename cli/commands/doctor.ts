@@ -1,11 +1,16 @@
 import { nodeFault } from '../../data-plane-agent/base/node-version.js';
+import { isProduction } from '../../server/config.js';
 import { check, type Check } from '../doctor/check.js';
 import { databaseChecks } from '../doctor/databases.js';
 import { dataDirCheck, diskCheck } from '../doctor/disk.js';
+import { environmentCheck } from '../doctor/environment.js';
 import { keysCheck } from '../doctor/keys.js';
 import { mailCheck } from '../doctor/mail.js';
 import { objectStoreCheck } from '../doctor/object-store.js';
+import { portCheck } from '../doctor/port.js';
+import { publicUrlCheck } from '../doctor/public-url.js';
 import { scannerCheck } from '../doctor/scanner.js';
+import { ssoCheck } from '../doctor/sso.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
 import { CommandError } from '../errors.js';
 import { lookAtConfiguration, type LookedAt } from '../installation.js';
@@ -28,15 +33,20 @@ export const addDoctor: AddCommand = (program, cli) => {
 };
 
 async function examine(cli: Cli, looked: LookedAt): Promise<Check[]> {
+  const mode = { clock: cli.clock, production: isProduction(cli.env()) };
   return [
     nodeCheck(cli.nodeVersion),
+    environmentCheck(looked, mode),
     configurationCheck(looked),
+    await publicUrlCheck(looked, mode),
+    await portCheck(looked),
     dataDirCheck(looked.values),
     diskCheck(looked.values),
     ...(await databaseChecks(looked, cli)),
     await keysCheck(looked),
     await objectStoreCheck(looked, cli),
     await scannerCheck(looked, cli),
+    await ssoCheck(looked, mode),
     await mailCheck(looked),
   ];
 }

@@ -28,7 +28,7 @@ export const authEndpoints = {
   register: endpoint('POST /auth/register', {
     summary: 'Register an organisation',
     description:
-      'Creates the tenant, its first subject company, its roles and its owner, and signs the owner in. Disabled by `PUBLIC_REGISTRATION_ENABLED=false`.',
+      'Creates the tenant, its first subject company, its roles and its owner, and signs the owner in. Open outside production and closed in production, unless `PUBLIC_REGISTRATION_ENABLED` says otherwise.',
     needs: 'public',
     body: s.object({ ...newAccount, planCode: s.optional(s.enum(['free'])) }, { title: 'Registration' }),
     returns: AuthLoginResult,

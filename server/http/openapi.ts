@@ -170,6 +170,7 @@ function introduction(): string {
     'Contracts and receivables of an organisation. Bodies are JSON; dates are `YYYY-MM-DD`, timestamps ISO 8601 in UTC, amounts numbers in major units of their currency.',
     'Undocumented fields and parameters are refused. `null` or an empty string in an optional field means no value; answers contain every field, `null` if it has no value.',
     'Every answer has an `X-Request-Id` and, if the installation limits the request rate, `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds).',
+    'What an installation allows depends on whether it is in production (`NODE_ENV=production`). By default: outside production anyone may register an organisation (`PUBLIC_REGISTRATION_ENABLED`), administrators need no second factor (`MFA_REQUIRED_FOR_ADMINS`), a code by mail replaces the authenticator for everybody (`MFA_EMAIL_FALLBACK`), and files are not scanned for malware (`FILE_SCAN_MODE`). In production registration is closed, administrators need a second factor, for them no code by mail replaces it, and files are scanned before they can be downloaded.',
     '## Errors',
     'Errors of the request itself have the form `{ statusCode, message, error }`, where `message` is a list with one entry for each invalid field. Errors by a rule of the product have the form `{ error: { code, message, details } }`:',
     ['| code | status | meaning |', '| --- | --- | --- |', ...rows].join('\n'),

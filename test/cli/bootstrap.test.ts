@@ -220,10 +220,13 @@ describe('duebook bootstrap', () => {
           user: made.user,
           created: false,
         });
-        const { stdout, code } = await inProcess(['doctor', '--json'], { env });
+        const { stdout, code } = await inProcess(['doctor', '--json'], { env: { ...env, PORT: '0' } });
         expect(JSON.parse(stdout)).to.deep.include({ ok: true });
         const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string }[] };
-        expect(checks.filter(({ status }) => status !== 'ok').map(({ name }) => name)).to.deep.equal(['mail']);
+        expect(checks.filter(({ status }) => status !== 'ok').map(({ name }) => name)).to.deep.equal([
+          'environment',
+          'mail',
+        ]);
         expect(checks.map(({ name }) => name)).to.include.members([
           'platform_database',
           'platform_role',

@@ -15,10 +15,7 @@ interface Check {
 }
 type Env = Readonly<Record<string, string>>;
 
-const BOOTSTRAP = [
-  ...['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'Acme'],
-  ...['--email', 'ann@acme.example', '--name', 'Ann Lee'],
-];
+const BOOTSTRAP = 'bootstrap --tenant-slug acme --tenant-name Acme --email ann@acme.example --name Ann'.split(' ');
 
 async function databaseCheck({ inProcess }: Installation, env: Env, name: string): Promise<Check | undefined> {
   const { stdout } = await inProcess(['doctor', '--json'], { env });

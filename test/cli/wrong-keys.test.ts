@@ -6,10 +6,7 @@ import { installations, type Installation } from '../support/cli.js';
 import { createDatabase, needsPostgres, type TestDatabase } from '../support/postgres.js';
 import { serverUntilEnd } from '../support/server-process.js';
 
-const BOOTSTRAP = [
-  ...['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'Acme'],
-  ...['--email', 'ann@acme.example', '--name', 'Ann Lee'],
-];
+const BOOTSTRAP = 'bootstrap --tenant-slug acme --tenant-name Acme --email ann@acme.example --name Ann'.split(' ');
 type Env = Readonly<Record<string, string>>;
 
 async function keysCheck({ inProcess }: Installation, env: Env): Promise<{ detail: string; fix: string | null }> {

@@ -3,6 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Setting } from '../../data-plane-agent/base/config.js';
 import { SETTINGS } from '../../server/config.js';
+import { ENDPOINTS } from '../../server/endpoints/index.js';
+import { openapi } from '../../server/http/openapi.js';
 import { root } from '../support/source.js';
 
 const PAGE = join(root, 'docs', 'configuration.md');
@@ -12,7 +14,8 @@ const NOT_OURS = new Set(['NODE_ENV', 'UPDATE_DOCS']);
 
 /** `UPDATE_DOCS=1` regenerates the table; review the diff afterwards. */
 describe('the page of settings', () => {
-  const table = tableOf(Object.values(SETTINGS));
+  const all = Object.values(SETTINGS);
+  const table = tableOf(all);
 
   it('describes every setting as the program does', () => {
     const page = readFileSync(PAGE, 'utf8');
@@ -23,6 +26,18 @@ describe('the page of settings', () => {
       `${table}\n\n`,
       'docs/configuration.md is out of date: run this test with UPDATE_DOCS=1',
     );
+  });
+
+  it('describes both defaults of each setting that production changes, and so does the API document', () => {
+    const [development, production] = [defaults(all, false), defaults(all, true)];
+    const changed = all.map(({ name }) => name).filter((name) => development.get(name) !== production.get(name));
+    expect(changed.length).to.be.greaterThan(3);
+    const section = readFileSync(PAGE, 'utf8').split('\n## Production\n')[1]?.split('\n## ')[0] ?? '';
+    const { info } = openapi(ENDPOINTS, { productName: 'Duebook' }) as { info: { description: string } };
+    for (const name of changed) {
+      expect(section, name).to.contain(`\`${name}\``);
+      expect(info.description, name).to.contain(`\`${name}\``);
+    }
   });
 
   it('has exactly one table', () => {

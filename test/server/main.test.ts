@@ -24,18 +24,22 @@ describe('duebook-server', function () {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
 
-  it('serves, and on SIGTERM shuts down and exits 0', async () => {
+  it('serves, warns that it is not in production, and on SIGTERM shuts down and exits 0', async () => {
     const child = run({});
     const exited = once(child, 'exit');
     const lines = createInterface({ input: child.stdout });
     let port = 0;
+    const warned: string[] = [];
     for await (const line of lines) {
-      const said = JSON.parse(line) as { msg: string; port?: number };
+      const said = JSON.parse(line) as { msg: string; level: number; port?: number };
+      if (said.level === 40) warned.push(said.msg);
       if (!said.msg.startsWith('listening on ')) continue;
       port = said.port ?? 0;
       break;
     }
     expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).to.equal(200);
+    expect(warned).to.have.length(1);
+    expect(warned[0]).to.contain('not a production installation').and.contain('anyone may register an organisation');
     child.stdout.resume(); // the rest of its output
     child.kill('SIGTERM');
     expect(await exited).to.deep.equal([0, null]);
