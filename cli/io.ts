@@ -23,6 +23,8 @@ export interface Io {
   readonly interactive: boolean;
   /** Width of help and tables, in columns. */
   readonly width: number;
+  /** Whether standard output is a terminal. */
+  readonly toTerminal: boolean;
   /**
    * All of standard input without its last newline. Empty on a terminal, and when nothing arrives within 10 seconds.
    */
@@ -48,7 +50,9 @@ export function createIo({ stdin, stdout, stderr }: Streams): Io {
       if (isTerminal(stderr)) stderr.write(`\r\u001B[K${printable(text)}`);
     },
     interactive: isTerminal(stdin) && isTerminal(stderr),
-    width: isTerminal(stdout) ? Math.min(stdout.columns, 120) : 100,
+    // A terminal that does not know its size has 0 columns.
+    width: isTerminal(stdout) ? Math.min(stdout.columns || 80, 120) : 100,
+    toTerminal: isTerminal(stdout),
     input: () => (isTerminal(stdin) ? Promise.resolve('') : allOf(stdin)),
     ask: (question, { hidden } = { hidden: false }) => asked({ stdin, stderr, question: printable(question), hidden }),
   };

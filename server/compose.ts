@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import type Koa from 'koa';
 import type { Clock } from '../data-plane-agent/base/clock.js';
 import { newId } from '../data-plane-agent/base/ids.js';
+import { isAway } from '../data-plane-agent/base/database/errors.js';
 import { Leases } from '../data-plane-agent/base/database/leases.js';
 import type { Log } from '../data-plane-agent/base/log.js';
 import { bind } from '../data-plane-agent/plane/contract/data-plane.js';
@@ -23,6 +24,7 @@ import { openFoundation, type Foundation, type Host } from './foundation.js';
 import { createHealth } from './services/health.js';
 import { accountPages } from './http/account-pages.js';
 import { docsPages } from './http/docs-page.js';
+import { homePages } from './http/home-page.js';
 import type { HttpState } from '../data-plane-agent/base/http/exchange.js';
 import type { Caller } from './http/handler.js';
 import { createMetrics } from '../data-plane-agent/base/http/metrics.js';
@@ -144,6 +146,7 @@ export async function compose(
         metrics.page,
         keySet(services.keys),
         openapiPage(ENDPOINTS, config),
+        ...homePages({ ...config, isSetUp: tenants.any, isTransient: isAway }),
         ...docsPages(config),
         ...accountPages(config),
       ],

@@ -5,6 +5,7 @@ import { createLog, type Log } from '../data-plane-agent/base/log.js';
 import type { Config } from './config.js';
 import { loadServerConfig } from './config-load.js';
 import { DatabaseUnreachable, urlSetting } from './database-check.js';
+import { nextSteps } from './first-start.js';
 import { notProduction } from './operating-mode.js';
 import { serve } from './serve.js';
 
@@ -23,7 +24,7 @@ export async function start(process: NodeJS.Process): Promise<void> {
   const lifecycle = createLifecycle({ log });
   lifecycle.listen(process);
   try {
-    const { port } = await serve(config, {
+    const { port, services } = await serve(config, {
       clock: systemClock,
       log,
       lifecycle,
@@ -33,6 +34,16 @@ export async function start(process: NodeJS.Process): Promise<void> {
       { host: config.host, port, publicUrl: config.publicUrl, edition: config.edition },
       `listening on http://${config.host}:${port}`,
     );
+    if (await services.tenants.any()) return;
+    log.info('no organisation exists yet: create one with "duebook bootstrap"');
+    // Beside the log, which is JSON for programs.
+    if (!config.production)
+      process.stderr.write(
+        nextSteps({
+          productName: config.productName,
+          address: config.port === 0 ? `http://127.0.0.1:${port}` : config.publicUrl,
+        }),
+      );
   } catch (error) {
     if (error instanceof ConfigurationError) process.stderr.write(`${error.message}\n`);
     else logFailure(error, { config, log });

@@ -10,10 +10,37 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
         .map((cell, column) =>
           column === row.length - 1 ? cell : cell + ' '.repeat((widths[column] ?? 0) - width(cell)),
         )
-        .join('  ')
+        .join(GAP)
         .trimEnd(),
     )
     .join('\n');
 }
+
+/**
+ * As `table`, with the texts of one column shortened, so that no line is longer than `columns` as far as the other
+ * columns allow. `shortened`: whether any was.
+ */
+export function tableWithin(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  { columns, column }: { readonly columns: number; readonly column: number },
+): { readonly text: string; readonly shortened: boolean } {
+  const all = [headings, ...rows].map((row) => row.map(printableLine));
+  const others = headings.map((_, at) => (at === column ? 0 : Math.max(...all.map((row) => width(row[at] ?? '')))));
+  const room = Math.max(MIN_WIDTH, columns - others.reduce((sum, one) => sum + one + GAP.length, 0) + GAP.length);
+  const isTooLong = (row: readonly string[]): boolean => width(printableLine(row[column] ?? '')) > room;
+  return {
+    text: table(
+      headings,
+      rows.map((row) => row.map((cell, at) => (at === column && isTooLong(row) ? cut(cell, room) : cell))),
+    ),
+    shortened: rows.some(isTooLong),
+  };
+}
+
+const GAP = '  ';
+const MIN_WIDTH = 10;
+
+const cut = (text: string, room: number): string => `${[...printableLine(text)].slice(0, room - 1).join('')}…`;
 
 const width = (text: string): number => [...text].length;

@@ -51,6 +51,11 @@ export class TenantStore {
     return rows.map((row) => ({ slug: textOf(row, 'slug'), name: textOf(row, 'name') }));
   }
 
+  /** Whether there is any organisation. */
+  async any(): Promise<boolean> {
+    return (await this.tx.get('SELECT 1 AS found FROM tenants LIMIT 1')) !== undefined;
+  }
+
   /** All organisations, by slug. */
   async all(): Promise<TenantRecord[]> {
     return (await this.tx.all(`SELECT ${COLUMNS} FROM tenants ORDER BY slug`)).map(tenantOf);

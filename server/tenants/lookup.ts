@@ -6,6 +6,8 @@ export type { TenantRecord };
 
 /** Finds organisations, for callers that work on all of them or know a slug. */
 export interface TenantLookup {
+  /** Whether there is any organisation. */
+  any(): Promise<boolean>;
   /** By slug. */
   all(): Promise<TenantRecord[]>;
   bySlug(slug: string): Promise<TenantRecord | undefined>;
@@ -16,6 +18,7 @@ export interface TenantLookup {
 export function createTenantLookup({ database }: { database: Pick<Database, 'read'> }): TenantLookup {
   const scope = { tenantId: null };
   return {
+    any: () => database.read(scope, (tx) => new TenantStore(tx).any()),
     all: () => database.read(scope, (tx) => new TenantStore(tx).all()),
     bySlug: (slug) => database.read(scope, (tx) => new TenantStore(tx).bySlug(slug)),
     roleCodes: async (tenantId) =>

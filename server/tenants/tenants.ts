@@ -42,6 +42,8 @@ export interface Tenants {
     actor: Actor,
   ): Promise<NewTenant>;
   bySlug(slug: string): Promise<TenantRecord | undefined>;
+  /** Whether there is any organisation. */
+  any(): Promise<boolean>;
   /** All settings in effect. */
   settings(tenantId: string): Promise<Settings>;
   /** Updates the given settings and returns all of them. Throws INVALID_INPUT. */
@@ -82,6 +84,7 @@ export interface TenantsOptions {
 export function createTenants(options: TenantsOptions): Tenants {
   const { database, clock, keyRing, passwords, changes, mail, waysIn, outbound, linked, dataPlanes } = options;
   const change = createChange({ database, clock, changes });
+  const lookup = createTenantLookup({ database });
   const removeClosed = createRemoveClosed({ database, clock, dataPlanes });
 
   return {
@@ -93,7 +96,8 @@ export function createTenants(options: TenantsOptions): Tenants {
       );
     },
 
-    bySlug: createTenantLookup({ database }).bySlug,
+    bySlug: lookup.bySlug,
+    any: lookup.any,
 
     settings: (tenantId) =>
       database.read({ tenantId: null }, async (tx) =>

@@ -40,6 +40,29 @@ describe('duebook config', () => {
     expect(existsSync(dataDir)).to.equal(false);
   });
 
+  it('fits the terminal: values that are too long are shortened, and JSON has all of them', async () => {
+    const { inProcess } = await install();
+    const env = { TENANT_DATABASE_URL: 'postgres://ann@db.example.com:5432/a-database-with-a-rather-long-name' };
+    for (const [terminalWidth, columns] of [
+      [80, 80],
+      [120, 120],
+      [undefined, 80],
+    ] as const) {
+      const { stdout, stderr } = await inProcess(['config'], {
+        env,
+        ...(terminalWidth === undefined ? {} : { terminalWidth }),
+      });
+      const lines = stdout.trimEnd().split('\n');
+      expect(lines).to.have.length(Object.keys(SETTINGS).length + 1);
+      expect(lines.filter((line) => [...line].length > columns)).to.deep.equal([]);
+      expect(stdout).to.match(/^FILE_CONTENT_TYPES +application\/pdf,.*… +default$/m);
+      expect(stderr).to.contain('Long values are shortened (…): "duebook config --json" shows all of them.');
+      if (columns === 120) expect(stdout).to.contain(env.TENANT_DATABASE_URL);
+    }
+    const json = await inProcess(['config', '--json'], { env, terminalWidth: 80 });
+    expect(rowsOf(json).find(({ name }) => name === 'TENANT_DATABASE_URL')?.value).to.equal(env.TENANT_DATABASE_URL);
+  });
+
   it('reports generated keys once they exist', async () => {
     const { inProcess } = await install();
     const keys = async () => rowsOf(await inProcess(['config', '--json'])).find(({ name }) => name === 'SECRET_KEYS');
@@ -51,7 +74,7 @@ describe('duebook config', () => {
   it("warns about an unknown name with the product's prefix", async () => {
     const { inProcess } = await install();
     const { code, stdout, stderr } = await inProcess(['config'], { env: { DUEBOOK_PORT: '9090' } });
-    expect(stderr).to.equal('Warning: DUEBOOK_PORT is not a setting; use PORT\n');
+    expect(stderr.split('\n')).to.include('Warning: DUEBOOK_PORT is not a setting; use PORT');
     expect(stdout).to.contain('PORT');
     expect(code).to.equal(0);
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -43,6 +43,31 @@ describe('duebook-server', function () {
     child.stdout.resume(); // the rest of its output
     child.kill('SIGTERM');
     expect(await exited).to.deep.equal([0, null]);
+  });
+
+  it('prints what to do next at its first start, with a command that works, and nothing once there is an organisation', async () => {
+    const dataDir = join(home, 'first');
+    const stderrOfStart = async (): Promise<string> => {
+      const child = run({ DATA_DIR: dataDir });
+      let said = '';
+      child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+      for await (const line of createInterface({ input: child.stdout })) {
+        const { msg } = JSON.parse(line) as { msg: string };
+        if (msg.startsWith('listening on ')) child.kill('SIGTERM');
+      }
+      await once(child, 'close');
+      return said;
+    };
+    const said = await stderrOfStart();
+    expect(said).to.match(/^\nDuebook runs on http:\/\/127\.0\.0\.1:\d+ and has no organisation yet\./);
+    expect(said).to.contain('/docs is the reference').and.contain('npm run demo');
+    const command = /^ +npx duebook (.*)$/m.exec(said)?.[1] ?? '';
+    execFileSync('sh', ['-c', `"${process.execPath}" "${program('cli/main.ts')}" ${command}`], {
+      cwd: home,
+      env: { PATH: process.env['PATH'], DATA_DIR: dataDir },
+      input: 'Correct-Horse-42',
+    });
+    expect(await stderrOfStart()).to.equal('');
   });
 
   it('exits 78 with all errors of its configuration', async () => {

@@ -33,6 +33,8 @@ export interface InProcess {
   readonly answers?: readonly string[];
   readonly clock?: Clock;
   readonly nodeVersion?: string;
+  /** The columns of the terminal that standard output is. */
+  readonly terminalWidth?: number;
 }
 
 export interface Running {
@@ -122,7 +124,7 @@ function child(
 
 async function inProcess(
   args: readonly string[],
-  { env = {}, input = '', answers, clock = systemClock, nodeVersion = process.versions.node }: InProcess,
+  { env = {}, input = '', answers, clock = systemClock, nodeVersion = process.versions.node, terminalWidth }: InProcess,
 ): Promise<Outcome> {
   let stdout = '';
   let stderr = '';
@@ -133,7 +135,8 @@ async function inProcess(
     message: (text) => (stderr += `${text}\n`),
     progress: () => undefined,
     interactive: answers !== undefined,
-    width: 100,
+    width: terminalWidth ?? 100,
+    toTerminal: terminalWidth !== undefined,
     input: () => Promise.resolve(input),
     ask: (question) => {
       stderr += question;
