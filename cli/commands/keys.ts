@@ -15,12 +15,21 @@ export const addKeys: AddCommand = (program, cli) => {
   addRotate(keys, cli);
   addStatus(keys, cli);
   addReencrypt(keys, cli);
-  keys.addHelpText(
-    'after',
-    '\nTo change the sealing key: append a new key to SECRET_KEYS and restart the servers, so that all of them\ncan open what it seals; move it to the front and restart them again; run "duebook keys reencrypt"; and\nremove the old key once "duebook keys status" shows no secrets for it.',
-  );
+  keys.addHelpText('after', `\nTo change the sealing key:\n${ROTATION.join('\n')}`);
   keys.addHelpText('after', examples('duebook keys status'));
 };
+
+/** The same steps as in docs/configuration.md. */
+const ROTATION = [
+  '1. Make a key with an id that is new, such as k2: echo "k2:$(openssl rand -base64 32)"',
+  '2. Put it in front of the keys of SECRET_KEYS, with a comma: the first key seals, all of them open. Where',
+  '   SECRET_KEYS is not set, the keys are in the file DATA_DIR/secret-keys, in the same form.',
+  '3. Restart the server. Where several servers share the databases, stop all of them before the first starts',
+  '   with the new key: one that does not have it cannot open what it seals.',
+  '4. Run "duebook keys reencrypt", and "duebook keys status" until it shows no secrets for the old key.',
+  '5. Remove the old key and restart. Links to files that were given out before are then no longer valid, and',
+  '   a backup from before still needs the old key.',
+];
 
 interface Json {
   readonly json?: true;

@@ -1,10 +1,13 @@
 import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generateKeyRingText } from '../../data-plane-agent/base/secrets.js';
+import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
 import { OPERATOR } from '../support/accounts.js';
 import { installations, type Installation, type Outcome } from '../support/cli.js';
 import { aRequest, withProduct } from '../support/product.js';
+import { read } from '../support/source.js';
 import { aContract } from '../support/samples.js';
 import type { Composed } from '../../server/compose.js';
 import { systemCall } from '../../server/data-planes/system-call.js';
@@ -113,6 +116,36 @@ describe('duebook keys', () => {
     expect(await signIn(alone)).to.have.property('accessToken');
     expect((await inProcess(['audit', 'verify'], { env: alone })).code).to.equal(0);
     expect((await inProcess(['keys', 'status'], { env: alone })).code).to.equal(0);
+  });
+
+  it('names one way to change it: its help and the page of settings have the same steps', async () => {
+    const { inProcess } = await install();
+    const { stdout } = await inProcess(['keys', '--help']);
+    const stepsOf = (text: string): string[] =>
+      (text.split('To change the sealing key:')[1] ?? '')
+        .replaceAll(/[`"]/g, '')
+        .split(/\n\s*(?=\d\. )/)
+        .slice(1)
+        .map((step) => (step.split(/\n(?=\S|\n)/)[0] ?? '').replaceAll(/\s+/g, ' ').trim());
+    const steps = stepsOf(stdout);
+    expect(steps).to.have.length(5);
+    expect(stepsOf(read('docs/configuration.md'))).to.deep.equal(steps);
+    // The first step makes a key of the form that the setting takes.
+    const command = /echo .*$/m.exec(stdout)?.[0] ?? '';
+    expect(command).to.equal('echo "k2:$(openssl rand -base64 32)"');
+    expect(parseKeyRing(`k2:${randomBytes(32).toString('base64')},${generateKeyRingText()}`).active).to.equal('k2');
+  });
+
+  it('takes the keys of the file in the same form, the new one in front', async () => {
+    const { inProcess, dataDir } = await install();
+    await inProcess('bootstrap --tenant-slug acme --tenant-name Acme --email ann@acme.example --name Ann'.split(' '));
+    const path = join(dataDir, 'secret-keys');
+    const fresh = generateKeyRingText();
+    writeFileSync(path, `${fresh},${readFileSync(path, 'utf8')}`);
+    expect(json(await inProcess(['keys', 'reencrypt', '--json']))).to.include({ keyId: idOf(fresh), unreadable: 0 });
+    writeFileSync(path, fresh);
+    expect((await inProcess(['keys', 'status'])).code).to.equal(0);
+    expect((await inProcess(['audit', 'verify'])).code).to.equal(0);
   });
 
   it('covers the addresses of chat and webhook channels, and encrypts those stored before they were encrypted', async () => {
