@@ -133,6 +133,11 @@ describe('the databases of an installation', function () {
           `no TLS connection to ${host}`,
           'sslrootcert=',
         ],
+        [
+          changed((url) => url.searchParams.set('sslrootcert', '/no/such/ca.pem')),
+          'the file /no/such/ca.pem that the URL names cannot be read (ENOENT)',
+          'correct sslrootcert, sslcert or sslkey in TENANT_DATABASE_URL',
+        ],
       ];
       const installation = await install();
       for (const [url, problem, fix] of causes) {

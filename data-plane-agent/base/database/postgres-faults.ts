@@ -11,6 +11,14 @@ export interface ConnectionFault {
 export function connectionFault(error: unknown, { url, name }: { url: string; name: string }): ConnectionFault {
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : String(error);
+  const file = certificateFileOf(error);
+  // The driver reads the file whenever it reads the URL, so that the parts of the URL are not known either.
+  if (file !== undefined)
+    return {
+      code,
+      problem: `the file ${file} that the URL names cannot be read (${code})`,
+      fix: `correct sslrootcert, sslcert or sslkey in ${name}, or let this user read the file`,
+    };
   const target = postgresTarget(url);
   const kind = KINDS.find(({ codes, messages }) =>
     code === undefined ? messages?.test(message) === true : codes.test(code),
@@ -129,6 +137,11 @@ const KINDS: readonly Kind[] = [
 
 const addressOf = ({ host, port }: PostgresTarget): string =>
   host.startsWith('/') ? `${host}/.s.PGSQL.${port}` : `${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+const certificateFileOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'syscall' in error && error.syscall === 'open' && 'path' in error
+    ? String(error.path)
+    : undefined;
 
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
