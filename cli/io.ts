@@ -50,7 +50,7 @@ export function createIo({ stdin, stdout, stderr }: Streams): Io {
       if (isTerminal(stderr)) stderr.write(`\r\u001B[K${printable(text)}`);
     },
     interactive: isTerminal(stdin) && isTerminal(stderr),
-    // A terminal that does not know its size has 0 columns.
+    // A terminal of unknown size has 0 columns.
     width: isTerminal(stdout) ? Math.min(stdout.columns || 80, 120) : 100,
     toTerminal: isTerminal(stdout),
     input: () => (isTerminal(stdin) ? Promise.resolve('') : allOf(stdin)),

@@ -18,7 +18,7 @@ export interface DatabaseFault {
   readonly fix: string;
 }
 
-/** A PostgreSQL database that cannot be connected to: one line for each. */
+/** PostgreSQL databases that cannot be connected to; the message has one line for each. */
 export class DatabaseUnreachable extends Error {
   override readonly name = 'DatabaseUnreachable';
   readonly code = 'DATABASE_UNREACHABLE';
@@ -32,8 +32,8 @@ export class DatabaseUnreachable extends Error {
 export const urlSetting = (name: ManagedDatabase['name']): string => `${name.toUpperCase()}_DATABASE_URL`;
 
 /**
- * Connects to each PostgreSQL database and compares where the URLs lead. Writes nothing. An SQLite file is only
- * compared: opening it is what reports its faults.
+ * Connects to each PostgreSQL database, and checks that the URLs name different databases. Writes nothing. SQLite files
+ * are only compared; their other faults are reported when they are opened.
  */
 export async function databaseFaults(databases: readonly ManagedDatabase[]): Promise<DatabaseFault[]> {
   const found = await Promise.all(databases.map(identify));
@@ -42,7 +42,7 @@ export async function databaseFaults(databases: readonly ManagedDatabase[]): Pro
   return first && second && first.id === second.id ? [...faults, sharedFault(first, second)] : faults;
 }
 
-/** Throws DatabaseUnreachable, or ConfigurationError when both settings name the same database. */
+/** Throws DatabaseUnreachable, or ConfigurationError if both settings name the same database. */
 export async function refuseUnusableDatabases(databases: readonly ManagedDatabase[]): Promise<void> {
   const faults = await databaseFaults(databases);
   const shared = faults.filter(({ kind }) => kind === 'shared');
@@ -76,7 +76,7 @@ async function identify(managed: ManagedDatabase): Promise<Identified | Database
   }
 }
 
-/** The same for every path of one file, also through links. */
+/** The same for all paths of one file, including links. */
 function fileId(path: string): string {
   if (!existsSync(path)) return resolve(path);
   const { dev, ino } = statSync(path, { bigint: true });

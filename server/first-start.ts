@@ -1,6 +1,6 @@
 import { BOOTSTRAP_COMMAND, signInCommand } from './http/home-page.js';
 
-/** What to do after the first start, for people at a terminal. `address` is where the server is reached. */
+/** What to do after the first start, as text for a terminal. `address` is the URL of the server. */
 export const nextSteps = ({ productName, address }: { productName: string; address: string }): string => `
 ${productName} runs on ${address} and has no organisation yet. What to do next, in another shell in this folder:
 

@@ -43,8 +43,8 @@ export function databasesOf(config: Pick<Config, 'edition' | 'platformDatabaseUr
 }
 
 /**
- * Opens and migrates the databases. Throws before anything is written when one cannot be connected to
- * (DatabaseUnreachable), or when both are the same (ConfigurationError). Throws SchemaMismatch if a newer version has
+ * Opens and migrates the databases. Throws before anything is written if one cannot be connected to
+ * (DatabaseUnreachable), or if both are the same (ConfigurationError). Throws SchemaMismatch if a newer version has
  * migrated one. Only this module depends on the edition.
  */
 export async function openFoundation(

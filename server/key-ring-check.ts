@@ -12,8 +12,8 @@ export interface KeyRingFault {
 }
 
 /**
- * Whether the secret keys open what is sealed in the platform database, which must be migrated; undefined when they do,
- * or when nothing is sealed yet. `keyRing` is undefined where no keys exist. Changes nothing.
+ * Checks whether the secret keys open what is sealed in the platform database, which must be migrated. Returns
+ * undefined if they do, or if nothing is sealed yet. `keyRing` is undefined if no keys exist. Changes nothing.
  */
 export async function keyRingFault(
   platform: Pick<Database, 'read'>,
@@ -28,7 +28,7 @@ export async function keyRingFault(
   };
 }
 
-/** Throws ConfigurationError before anything is sealed with keys that do not fit. */
+/** Throws ConfigurationError, so that nothing is sealed with keys that do not open the stored secrets. */
 export async function refuseOtherKeys(
   platform: Pick<Database, 'read'>,
   config: Pick<Config, 'keyRing' | 'dataDir'>,

@@ -13,8 +13,8 @@ export type StrictnessSettings = Pick<
   | 'publicUrl'
 >;
 
-/** What the settings in effect allow that is not for real data, each with the setting that changes it. */
-export function laxities(settings: StrictnessSettings): string[] {
+/** What the current settings allow that is not suitable for real data, each with the setting that changes it. */
+export function risksOf(settings: StrictnessSettings): string[] {
   const { publicUrl, edition } = settings;
   const found: readonly (readonly [applies: boolean, text: string])[] = [
     [settings.publicRegistrationEnabled, 'anyone may register an organisation (PUBLIC_REGISTRATION_ENABLED)'],
@@ -36,8 +36,8 @@ export function laxities(settings: StrictnessSettings): string[] {
   return found.flatMap(([applies, text]) => (applies ? [text] : []));
 }
 
-/** What it means that this is not a production installation; for the log and for `duebook doctor`. */
+/** The warning outside production, for the log and for `duebook doctor`. */
 export const notProduction = (settings: StrictnessSettings): string =>
-  ['not a production installation (NODE_ENV is not production)', laxities(settings).join('; ')]
+  ['not a production installation (NODE_ENV is not production)', risksOf(settings).join('; ')]
     .filter((part) => part !== '')
     .join(': ');

@@ -36,7 +36,7 @@ export async function start(process: NodeJS.Process): Promise<void> {
     );
     if (await services.tenants.any()) return;
     log.info('no organisation exists yet: create one with "duebook bootstrap"');
-    // Beside the log, which is JSON for programs.
+    // On standard error, because the log on standard output is JSON.
     if (!config.production)
       process.stderr.write(
         nextSteps({
@@ -52,7 +52,7 @@ export async function start(process: NodeJS.Process): Promise<void> {
   }
 }
 
-/** A line for each database that cannot be connected to, without the stack, which says nothing to an operator. */
+/** Logs one line for each database that cannot be connected to, without a stack, which does not help an operator. */
 function logFailure(error: unknown, { config, log }: { config: Config; log: Log }): void {
   if (error instanceof DatabaseUnreachable) {
     for (const { database, problem, fix } of error.faults)

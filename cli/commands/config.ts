@@ -4,7 +4,7 @@ import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
 import { lookAtConfiguration } from '../installation.js';
 import { tableWithin } from '../render/table.js';
 
-/** The columns of an output that is no terminal: a pager or a mail mostly shows it in a window of this width. */
+/** The width of the table in columns if standard output is not a terminal. */
 const NARROW = 80;
 
 export const addConfig: AddCommand = (program, cli) => {

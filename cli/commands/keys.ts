@@ -21,14 +21,14 @@ export const addKeys: AddCommand = (program, cli) => {
 
 /** The same steps as in docs/configuration.md. */
 const ROTATION = [
-  '1. Make a key with an id that is new, such as k2: echo "k2:$(openssl rand -base64 32)"',
-  '2. Put it in front of the keys of SECRET_KEYS, with a comma: the first key seals, all of them open. Where',
-  '   SECRET_KEYS is not set, the keys are in the file DATA_DIR/secret-keys, in the same form.',
-  '3. Restart the server. Where several servers share the databases, stop all of them before the first starts',
-  '   with the new key: one that does not have it cannot open what it seals.',
+  '1. Generate a key with a new id, such as k2: echo "k2:$(openssl rand -base64 32)"',
+  '2. Put it in front of the keys in SECRET_KEYS, followed by a comma: the first key seals, all of them open. If',
+  '   SECRET_KEYS is not set, the keys are in the file DATA_DIR/secret-keys, in the same format.',
+  '3. Restart the server. If several servers share the databases, stop all of them before the first one starts',
+  '   with the new key: a server without the new key cannot open what is sealed with it.',
   '4. Run "duebook keys reencrypt", and "duebook keys status" until it shows no secrets for the old key.',
-  '5. Remove the old key and restart. Links to files that were given out before are then no longer valid, and',
-  '   a backup from before still needs the old key.',
+  '5. Remove the old key and restart. Links to files that were created before then become invalid, and backups',
+  '   that were made before still need the old key.',
 ];
 
 interface Json {

@@ -11,7 +11,7 @@ import { withDatabase, type LookedAt } from '../installation.js';
 import { check, reasonOf, type Check } from './check.js';
 
 /**
- * For each database: whether it can be connected to, is not that of the other, and its schema is known, and for
+ * For each database: whether it can be connected to, differs from the other database and has a known schema, and for
  * PostgreSQL also its clock and the privileges of its role.
  */
 export async function databaseChecks(looked: LookedAt, { clock }: { readonly clock: Clock }): Promise<Check[]> {

@@ -2,7 +2,7 @@ import { notProduction } from '../../server/operating-mode.js';
 import type { LookedAt } from '../installation.js';
 import { check, type Check } from './check.js';
 
-/** Whether this is a production installation, and what it means when it is not. */
+/** Whether this is a production installation; otherwise what its settings allow. */
 export const environmentCheck = (
   { values }: Pick<LookedAt, 'values'>,
   { production }: { readonly production: boolean },

@@ -6,7 +6,7 @@ import { databasesOf } from '../../server/foundation.js';
 import { withDatabase, type LookedAt } from '../installation.js';
 import { check, reasonOf, type Check } from './check.js';
 
-/** The server can listen on HOST and PORT, or the one that listens there is the server of this installation. */
+/** The server can listen on HOST and PORT, or the server of this installation already listens there. */
 export async function portCheck({ values }: Pick<LookedAt, 'values'>): Promise<Check> {
   const { host, port } = values;
   if (port === 0) return check.ok('port', 'PORT=0: a free port is chosen at the start');
@@ -37,7 +37,7 @@ export async function portCheck({ values }: Pick<LookedAt, 'values'>): Promise<C
   );
 }
 
-/** The code of the error of listening there; undefined when it works. */
+/** The code of the error when listening fails; undefined if it succeeds. */
 function obstacleAt({ host, port }: { host: string; port: number }): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -48,7 +48,7 @@ function obstacleAt({ host, port }: { host: string; port: number }): Promise<str
 
 const ANSWER_TIMEOUT_MS = 3_000;
 
-/** The ids of the keys that a server there publishes for its tokens; none when it is another program. */
+/** The ids of the token keys that a server publishes at this address; none if it is another program. */
 async function keyIdsAt({ host, port }: { host: string; port: number }): Promise<string[]> {
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const origin = `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
@@ -57,14 +57,14 @@ async function keyIdsAt({ host, port }: { host: string; port: number }): Promise
     const { keys } = (await answer.json()) as { readonly keys?: unknown };
     return Array.isArray(keys) ? keys.flatMap((key: unknown) => keyIdOf(key)) : [];
   } catch {
-    return []; // It does not answer, or not as we do.
+    return []; // no answer, or not a key set
   }
 }
 
 const keyIdOf = (key: unknown): string[] =>
   typeof key === 'object' && key !== null && 'kid' in key && typeof key.kid === 'string' ? [key.kid] : [];
 
-/** None when the database cannot be read, which its own check reports. */
+/** The ids of the keys in the database; none if it cannot be read, which its own check reports. */
 async function ownKeyIds(values: LookedAt['values']): Promise<string[]> {
   const { platform } = databasesOf(values);
   const file = sqlitePath(platform.url);

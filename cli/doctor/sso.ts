@@ -17,7 +17,7 @@ export async function ssoCheck(
   const problems = await Promise.all(
     providers.map(async (provider) => {
       try {
-        // The start of a sign-in needs all that discovery tells. Nothing is sent to the URL.
+        // Building this URL fetches and validates the discovery document. The URL itself is not requested.
         await createSsoProtocol({ provider, outbound, clock }).authorizationUrl(handshake(values.publicUrl, provider));
         return [];
       } catch (error) {

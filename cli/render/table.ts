@@ -17,8 +17,8 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
 }
 
 /**
- * As `table`, with the texts of one column shortened, so that no line is longer than `columns` as far as the other
- * columns allow. `shortened`: whether any was.
+ * Like `table`, but shortens the texts of the column with the index `column`, so that lines have at most `columns`
+ * characters if the other columns leave enough space. `shortened`: whether any text was shortened.
  */
 export function tableWithin(
   headings: readonly string[],

@@ -108,7 +108,7 @@ export function readConfig<S extends Settings>(
   return faults.length > 0 ? { ok: false, faults, warnings } : { ok: true, values: readable, sources, warnings };
 }
 
-/** All faults of the configuration, also those that only show once the program looks at what a setting names. */
+/** All faults of the configuration, including those found only when a setting is used, such as a database URL. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 

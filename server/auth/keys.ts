@@ -30,7 +30,7 @@ export async function listSigningKeys(database: Pick<Database, 'read'>): Promise
   return keys.map(({ kid, status, createdAt, verifyUntil }) => ({ kid, status, createdAt, verifyUntil }));
 }
 
-/** Whether the key ring opens the active key; undefined when there is no key yet. */
+/** Whether the key ring opens the active key; undefined if there is no key yet. */
 export async function opensActiveKey(
   database: Pick<Database, 'read'>,
   keyRing: KeyRing | undefined,

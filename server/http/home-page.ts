@@ -8,18 +8,18 @@ export interface HomePageOptions {
   readonly publicRegistrationEnabled: boolean;
   /** Whether there is any organisation. */
   readonly isSetUp: () => Promise<boolean>;
-  /** Whether an error of `isSetUp` means that the database does not answer at present. */
+  /** Whether an error of `isSetUp` means that the database is temporarily unavailable. */
   readonly isTransient: (error: unknown) => boolean;
 }
 
 type State = 'fresh' | 'set_up' | 'away';
 
 /**
- * The page at the origin: what this is, whether it is set up, where the reference is and what to do next, in English or
- * Chinese by the browser's first language. The console takes its place once there is one.
+ * The page `/`: what the product is, whether it is set up, where the API reference is and what to do next, in English
+ * or Chinese by the browser's first language. A web console will replace this page.
  */
 export function homePages(options: HomePageOptions): readonly Page[] {
-  // Organisations are never removed, so that the database is asked only until there is one.
+  // Organisations are never deleted, so the database is queried only until there is one.
   let known = false;
   const state = async (): Promise<State> => {
     try {
@@ -122,7 +122,7 @@ ${steps.length === 0 ? '' : `<h2>${escaped(texts.next)}</h2>\n<ol>\n${steps.join
 `;
 }
 
-/** Creates the first organisation; the same line as at the first start. */
+/** Creates the first organisation; also printed at the first start. */
 export const BOOTSTRAP_COMMAND =
   'npx duebook bootstrap --tenant-slug acme --tenant-name "Acme Ltd" --email ann@acme.example --name "Ann Lee"';
 

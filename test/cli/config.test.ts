@@ -40,7 +40,7 @@ describe('duebook config', () => {
     expect(existsSync(dataDir)).to.equal(false);
   });
 
-  it('fits the terminal: values that are too long are shortened, and JSON has all of them', async () => {
+  it('fits the width of the terminal by shortening long values, which JSON has in full', async () => {
     const { inProcess } = await install();
     const env = { TENANT_DATABASE_URL: 'postgres://ann@db.example.com:5432/a-database-with-a-rather-long-name' };
     for (const [terminalWidth, columns] of [

@@ -23,7 +23,7 @@ async function databaseCheck({ inProcess }: Installation, env: Env, name: string
 }
 
 describe('the databases of an installation', function () {
-  this.timeout(60_000); // processes of their own
+  this.timeout(60_000); // starts processes
   const install = installations();
 
   describe('on PostgreSQL', () => {
@@ -52,7 +52,7 @@ describe('the databases of an installation', function () {
       }
     };
 
-    it('are refused when both URLs name the same one, however they are spelled, before anything is written', async () => {
+    it('are refused before anything is written if both URLs name the same one, even with different spellings', async () => {
       const { port, username, pathname } = new URL(database.url);
       const name = pathname.slice(1);
       const message = `TENANT_DATABASE_URL names the same PostgreSQL database as PLATFORM_DATABASE_URL (${name}): each needs a database of its own; create a second one with: createdb -h 127.0.0.1 -p ${port} -U postgres -O ${username} ${name}_contracts ; then put ${name}_contracts in place of ${name} in TENANT_DATABASE_URL`;
@@ -100,7 +100,7 @@ describe('the databases of an installation', function () {
       }
     });
 
-    it('that cannot be connected to have a line of their own for each cause, in doctor, in a command and at the start', async () => {
+    it('are reported with the cause if they cannot be connected to: by doctor, by commands and at the start', async () => {
       const { host, port, username } = new URL(database.url);
       const causes: readonly (readonly [url: string, problem: string, fix: string])[] = [
         [
@@ -165,7 +165,7 @@ describe('the databases of an installation', function () {
       expect(existsSync(join(installation.dataDir, 'platform.db')), 'nothing is written first').to.equal(false);
     });
 
-    it('explain a connection that is not answered in time, and one that the server does not admit', () => {
+    it('are reported with the cause also after a timeout, and if the server rejects the user', () => {
       const explain = (error: Error) => connectionFault(error, { url: database.url, name: 'TENANT_DATABASE_URL' });
       const { host } = new URL(database.url);
       expect(explain(new Error('timeout expired')).problem).to.equal(`${host} does not answer within 5 s`);
@@ -176,7 +176,7 @@ describe('the databases of an installation', function () {
     });
   });
 
-  it('on SQLite are refused when both URLs name one file, also by another path or a link', async () => {
+  it('on SQLite are refused if both URLs name the same file, also by another path or a link', async () => {
     const { inProcess, folder, dataDir } = await install();
     const file = join(folder, 'book.db');
     const refused = async (other: string) => {

@@ -34,7 +34,7 @@ describe("duebook doctor's checklist", () => {
     PUBLIC_URL: 'https://localhost',
   };
 
-  it('says that an installation is not for production, and what that means with its settings', async () => {
+  it('warns that an installation is not in production, and lists what its settings allow', async () => {
     const installation = await install();
     const open = await found(installation, {}, 'environment');
     expect(open.status).to.equal('warn');
@@ -59,7 +59,7 @@ describe("duebook doctor's checklist", () => {
     expect(await found(installation, production, 'environment')).to.include({ status: 'ok', fix: null });
   });
 
-  it('looks at PUBLIC_URL', async () => {
+  it('checks PUBLIC_URL', async () => {
     const installation = await install();
     const cases: readonly (readonly [env: Env, status: string, detail: string, fix: string])[] = [
       [{ PORT: '0', PUBLIC_URL: 'http://localhost:8080' }, 'ok', 'opens on this machine only', ''],
@@ -83,7 +83,7 @@ describe("duebook doctor's checklist", () => {
     }
   });
 
-  it('says that a PUBLIC_URL with https needs a proxy that is trusted', async () => {
+  it('reports that a PUBLIC_URL with https needs TRUST_PROXY', async () => {
     const read = readServerConfig({ PUBLIC_URL: 'https://book.example' });
     if (!read.ok) throw new Error('these settings are valid');
     const check = (trustProxy: number) =>
@@ -95,7 +95,7 @@ describe("duebook doctor's checklist", () => {
     expect(await check(1)).to.include({ status: 'ok', detail: 'https://book.example' });
   });
 
-  it('looks whether the port is free, taken by another program, or served by this installation', async () => {
+  it('checks whether the port is free, used by another program, or used by this installation', async () => {
     const installation = await install();
     const holder = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     await once(holder, 'listening');

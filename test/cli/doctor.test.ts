@@ -51,7 +51,7 @@ const named = (found: Check[]) => found.map(({ name, status }) => `${name} ${sta
 
 describe('duebook doctor', () => {
   const installation = installations();
-  /** On a port of no meaning: others may listen on the default one. */
+  /** With port 0, because other programs may listen on the default port. */
   const install = async (): Promise<Installation> => {
     const made = await installation();
     return {

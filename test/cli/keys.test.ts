@@ -118,7 +118,7 @@ describe('duebook keys', () => {
     expect((await inProcess(['keys', 'status'], { env: alone })).code).to.equal(0);
   });
 
-  it('names one way to change it: its help and the page of settings have the same steps', async () => {
+  it('describes the change of the sealing key with the same steps in its help and on the page of settings', async () => {
     const { inProcess } = await install();
     const { stdout } = await inProcess(['keys', '--help']);
     const stepsOf = (text: string): string[] =>
@@ -130,13 +130,13 @@ describe('duebook keys', () => {
     const steps = stepsOf(stdout);
     expect(steps).to.have.length(5);
     expect(stepsOf(read('docs/configuration.md'))).to.deep.equal(steps);
-    // The first step makes a key of the form that the setting takes.
+    // The first step generates a key in the format of the setting.
     const command = /echo .*$/m.exec(stdout)?.[0] ?? '';
     expect(command).to.equal('echo "k2:$(openssl rand -base64 32)"');
     expect(parseKeyRing(`k2:${randomBytes(32).toString('base64')},${generateKeyRingText()}`).active).to.equal('k2');
   });
 
-  it('takes the keys of the file in the same form, the new one in front', async () => {
+  it('accepts a new key in front of the others in the file of keys', async () => {
     const { inProcess, dataDir } = await install();
     await inProcess('bootstrap --tenant-slug acme --tenant-name Acme --email ann@acme.example --name Ann'.split(' '));
     const path = join(dataDir, 'secret-keys');

@@ -15,7 +15,7 @@ describe("the README's tour", function () {
   let folder: string;
   let url: string;
 
-  before('the demo', async () => {
+  before('start the demo', async () => {
     const installation = await install();
     folder = installation.folder;
     running = installation.start(['demo', '--json'], { env: { PORT: '0' } });
@@ -25,7 +25,7 @@ describe("the README's tour", function () {
   const failures = (): string[] =>
     differencesOf(steps, walk(steps, { cwd: folder, replace: [['http://localhost:8080', url]] }));
 
-  it('shows the answer of every request as it is', () => {
+  it('shows the actual answer of every request', () => {
     expect(steps.filter(({ answer }) => answer !== undefined).length).to.be.at.least(12);
     expect(failures()).to.deep.equal([]);
   });
@@ -34,7 +34,7 @@ describe("the README's tour", function () {
     expect(failures()).to.deep.equal([]);
   });
 
-  it('leaves a demo that shuts down and exits 0', async () => {
+  it('ends with a demo that shuts down and exits 0', async () => {
     running.kill('SIGTERM');
     expect(await running.ended).to.deep.include({ code: 0 });
   });

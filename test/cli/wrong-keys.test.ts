@@ -18,10 +18,10 @@ async function keysCheck({ inProcess }: Installation, env: Env): Promise<{ detai
 }
 
 describe('secret keys that do not open the data', function () {
-  this.timeout(60_000); // processes of their own
+  this.timeout(60_000); // starts processes
   const install = installations();
 
-  const endsWithDoctorsWords = async (installation: Installation, databases: Env): Promise<void> => {
+  const endsWithDoctorsMessage = async (installation: Installation, databases: Env): Promise<void> => {
     const own = join(installation.dataDir, 'secret-keys');
     expect((await installation.inProcess(BOOTSTRAP, { env: databases })).code).to.equal(0);
     const env = { ...databases, SECRET_KEYS: generateKeyRingText() };
@@ -36,7 +36,7 @@ describe('secret keys that do not open the data', function () {
     const status = await installation.inProcess(['keys', 'status'], { env: databases });
     expect([status.code, status.stderr]).to.deep.equal([0, '']);
 
-    // The file was lost: a start makes another one, and says what is missing.
+    // Without its file a start generates another key, which does not open the data either.
     const kept = readFileSync(own);
     rmSync(own);
     expect((await keysCheck(installation, databases)).detail).to.equal(
@@ -47,8 +47,8 @@ describe('secret keys that do not open the data', function () {
     expect((await installation.inProcess(BOOTSTRAP, { env: databases })).code).to.equal(0);
   };
 
-  it("end the start with doctor's words and 78, on SQLite", async () => {
-    await endsWithDoctorsWords(await install(), {});
+  it("end the start with doctor's message and 78, on SQLite", async () => {
+    await endsWithDoctorsMessage(await install(), {});
   });
 
   describe('with PostgreSQL', () => {
@@ -59,10 +59,10 @@ describe('secret keys that do not open the data', function () {
     });
     after(() => Promise.all(made.map((database) => database.drop())));
 
-    it("end the start with doctor's words and 78", async () => {
+    it("end the start with doctor's message and 78", async () => {
       const [platform, tenant] = made;
       if (!platform || !tenant) throw new Error('both databases exist by now');
-      await endsWithDoctorsWords(await install(), {
+      await endsWithDoctorsMessage(await install(), {
         PLATFORM_DATABASE_URL: platform.url,
         TENANT_DATABASE_URL: tenant.url,
       });

@@ -15,7 +15,7 @@ describe('the page /', () => {
     const page = (language = 'en') =>
       server().client.raw('/', { headers: { 'Accept-Language': language, Accept: 'text/html' } });
 
-    it('says what this is, that there is no organisation yet, and what to do next; then that it is set up', async () => {
+    it('says what the product is, whether it is set up, and what to do next', async () => {
       const { status, headers, text } = await page();
       expect([status, headers.get('content-type')]).to.deep.equal([200, 'text/html; charset=utf-8']);
       expect(headers.get('content-security-policy')).to.match(/^default-src 'none'; style-src 'self';/);
@@ -37,7 +37,7 @@ describe('the page /', () => {
     });
   });
 
-  it('names the product as its setting does, and offers registration only where it is open', async () => {
+  it('has the name of the product from its setting, and offers registration only if it is enabled', async () => {
     const server = await startServer({
       env: { PRODUCT_NAME: '<Ledger> & Co', PUBLIC_REGISTRATION_ENABLED: 'false' },
     });
@@ -50,7 +50,7 @@ describe('the page /', () => {
     }
   });
 
-  it('is 503 while the database does not answer, and says where the cause is named', async () => {
+  it('is 503 while the database is unavailable, and names the command that finds the cause', async () => {
     const app = new Koa<HttpState>();
     app.use(beginExchange({ clock: systemClock, observers: [] }));
     app.use(

@@ -45,7 +45,7 @@ describe('duebook-server', function () {
     expect(await exited).to.deep.equal([0, null]);
   });
 
-  it('prints what to do next at its first start, with a command that works, and nothing once there is an organisation', async () => {
+  it('prints what to do next, with a working command, until there is an organisation', async () => {
     const dataDir = join(home, 'first');
     const stderrOfStart = async (): Promise<string> => {
       const child = run({ DATA_DIR: dataDir });

@@ -33,7 +33,7 @@ export interface InProcess {
   readonly answers?: readonly string[];
   readonly clock?: Clock;
   readonly nodeVersion?: string;
-  /** The columns of the terminal that standard output is. */
+  /** The width in columns if standard output is a terminal; undefined if it is not. */
   readonly terminalWidth?: number;
 }
 

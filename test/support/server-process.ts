@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Installation, Outcome } from './cli.js';
 import { program } from './programs.js';
 
-/** Runs `duebook-server` on a free port of an installation until it ends by itself. */
+/** Runs the server of an installation on a free port until it exits. */
 export async function serverUntilEnd(
   { folder, dataDir }: Pick<Installation, 'folder' | 'dataDir'>,
   env: Readonly<Record<string, string>>,

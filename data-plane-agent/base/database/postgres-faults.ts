@@ -1,18 +1,18 @@
 import { CONNECT_TIMEOUT_MS, postgresTarget, type PostgresTarget } from './postgres-identity.js';
 
-/** Why a PostgreSQL database cannot be opened, and what to do. `code` is the driver's, where it gives one. */
+/** Why a PostgreSQL database cannot be opened, and what to do. `code` is the driver's, if the error has one. */
 export interface ConnectionFault {
   readonly code: string | undefined;
   readonly problem: string;
   readonly fix: string;
 }
 
-/** Explains an error of connecting to `url`, which the setting `name` holds. Never contains the password. */
+/** Explains an error of connecting to `url`, the value of the setting `name`. Never contains the password. */
 export function connectionFault(error: unknown, { url, name }: { url: string; name: string }): ConnectionFault {
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : String(error);
   const file = certificateFileOf(error);
-  // The driver reads the file whenever it reads the URL, so that the parts of the URL are not known either.
+  // The driver reads the file when it parses the URL, so host, port and user are unknown too.
   if (file !== undefined)
     return {
       code,
@@ -30,7 +30,7 @@ export function connectionFault(error: unknown, { url, name }: { url: string; na
   return { code, problem: code === undefined ? problem : `${problem} (${code})`, fix };
 }
 
-/** The command that creates a database on the server of a URL, for a role that may do so. */
+/** The command that creates a database, run as the role `as`, which must be allowed to create databases. */
 export const createDatabaseCommand = (
   { host, port }: Pick<PostgresTarget, 'host' | 'port'>,
   { as, owner, database }: { readonly as: string; readonly owner: string; readonly database: string },

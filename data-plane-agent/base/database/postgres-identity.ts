@@ -2,7 +2,7 @@ import pg from 'pg';
 
 /** A PostgreSQL database as its server identifies it. */
 export interface PostgresIdentity {
-  /** The same for every URL of one database, whatever host name, port or user the URL has. */
+  /** The same for all URLs of one database, even with different host names, ports or users. */
   readonly id: string;
   readonly database: string;
   readonly role: string;
@@ -10,7 +10,7 @@ export interface PostgresIdentity {
   readonly createsDatabases: boolean;
 }
 
-/** The end of the connection as the driver reads it from a URL and from its own defaults. */
+/** What a URL connects to, with the driver's defaults for missing parts. */
 export interface PostgresTarget {
   readonly host: string;
   readonly port: number;
@@ -18,7 +18,7 @@ export interface PostgresTarget {
   readonly database: string;
 }
 
-/** Limits the connection, and then each statement. */
+/** Timeout of the connection, and of each statement. */
 export const CONNECT_TIMEOUT_MS = 5_000;
 
 export function postgresTarget(url: string): PostgresTarget {
@@ -26,7 +26,7 @@ export function postgresTarget(url: string): PostgresTarget {
   return { host, port, user, database };
 }
 
-/** Asks the server which database the URL opens. Writes nothing. Throws the driver's error when it cannot connect. */
+/** Asks the server which database the URL opens. Writes nothing. Throws the driver's error if it cannot connect. */
 export async function postgresIdentity(url: string): Promise<PostgresIdentity> {
   const client = new pg.Client({
     connectionString: url,
@@ -34,7 +34,7 @@ export async function postgresIdentity(url: string): Promise<PostgresIdentity> {
     query_timeout: CONNECT_TIMEOUT_MS,
     application_name: 'duebook',
   });
-  // A connection that breaks also rejects what waits for it. Without a listener the event would end the process.
+  // A broken connection also rejects pending queries. Without a listener the event would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -52,7 +52,7 @@ export async function postgresIdentity(url: string): Promise<PostgresIdentity> {
   }
 }
 
-/** The number that initdb gave to the server's data; where its reading was revoked, the start of the server's process. */
+/** The system identifier that initdb assigned; if the role may not read it, the start time of the server process. */
 async function serverId(client: pg.Client): Promise<string> {
   try {
     return await oneText(client, 'SELECT system_identifier::text AS id FROM pg_control_system()');
