@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
-import type { ImportInput, ImportReport } from '../../data-plane-agent/plane/contract/records/imports.js';
+import type {
+  ImportInput,
+  ImportReading,
+  ImportReport,
+} from '../../data-plane-agent/plane/contract/records/imports.js';
 import { MAX_IMPORT_ROWS } from '../../data-plane-agent/plane/contract/records/sheet.js';
 import { readCsv } from '../../data-plane-agent/plane/domain/sheet/read-csv.js';
 import { TooManyRows } from '../../data-plane-agent/plane/domain/sheet/sheet.js';
@@ -69,7 +73,7 @@ async function sheetOfFile(path: string, sheetName: string | undefined): Promise
   if (kind === '.csv' && sheetName !== undefined) throw misuse('--sheet applies only to .xlsx workbooks');
   const bytes = contentOf(path);
   try {
-    return kind === '.csv' ? await readCsv(textIn(bytes)) : await sheetOfWorkbook(bytes, sheetName ?? null, 'cli');
+    return kind === '.csv' ? await csvOf(bytes) : await sheetOfWorkbook(bytes, sheetName ?? null, 'cli');
   } catch (error) {
     throw unreadable(path, error);
   }
@@ -97,13 +101,15 @@ function unreadable(path: string, error: unknown): unknown {
  * Text in another encoding is hardly ever valid UTF-8. Without a byte order mark, the fallback is GB18030, which
  * Chinese spreadsheet programs write.
  */
-function textIn(bytes: Uint8Array): string {
+function csvOf(bytes: Uint8Array): ReturnType<typeof readCsv> {
   const [first, second] = bytes;
-  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
-  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
-  for (const encoding of ['utf-8', 'gb18030']) {
+  const read = (encoding: Encoding, { fatal }: { readonly fatal: boolean }) =>
+    readCsv(new TextDecoder(encoding, { fatal, ignoreBOM: true }).decode(bytes), encoding);
+  if (first === 0xff && second === 0xfe) return read('utf-16le', { fatal: false });
+  if (first === 0xfe && second === 0xff) return read('utf-16be', { fatal: false });
+  for (const encoding of ['utf-8', 'gb18030'] as const) {
     try {
-      return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+      return read(encoding, { fatal: true });
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
     }
@@ -111,8 +117,10 @@ function textIn(bytes: Uint8Array): string {
   throw new CommandError('IMPORT_FILE_INVALID', 'the file is neither UTF-8 nor GB18030');
 }
 
+type Encoding = NonNullable<Parameters<typeof readCsv>[1]>;
+
 function textOf(
-  { total, created, failed, skipped, contracts, unknownColumns, rows }: ImportReport,
+  { total, created, failed, skipped, contracts, unknownColumns, reading, rows }: ImportReport,
   { dryRun }: { dryRun: boolean },
 ): string {
   const entered = `${contracts} ${contracts === 1 ? 'contract' : 'contracts'} ${dryRun ? 'would be' : contracts === 1 ? 'was' : 'were'} entered`;
@@ -127,6 +135,7 @@ function textOf(
   );
   return [
     summary,
+    ...(reading ? [readingText(reading)] : []),
     ...unknown,
     ...(doubtful.length === 0 ? [] : [table(['ROW', 'WARNING', 'MEANING'], doubtful)]),
     ...(problems.length === 0
@@ -138,6 +147,19 @@ function textOf(
           ),
         ]),
   ].join('\n');
+}
+
+const DELIMITER_NAMES = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' } as const;
+
+/** How the file was read, in a line. */
+function readingText({ delimiter, encoding, decimalMark, groupMark, dayOrder }: ImportReading): string {
+  const parts = [
+    delimiter === null ? 'a workbook' : `cells separated by ${DELIMITER_NAMES[delimiter]}`,
+    ...(encoding === null ? [] : [encoding.toUpperCase()]),
+    decimalMark === null ? 'no decimal mark' : `numbers like 1${groupMark ?? ''}234${decimalMark}56`,
+    ...(dayOrder === null ? [] : [`dates like ${dayOrder === 'DMY' ? '31/12/2026' : '12/31/2026'}`]),
+  ];
+  return `Read as: ${parts.join(', ')}.`;
 }
 
 /** Cell values are printed to a terminal and may contain control characters. */

@@ -51,7 +51,7 @@ export async function sheetOfWorkbook(
   reader: string,
 ): Promise<NonNullable<ImportInput['sheet']>> {
   const { rows, date1904 } = await readWorkbook(bytes, sheetName, reader);
-  return sheetOf(rows, { decimalComma: false, date1904 });
+  return sheetOf(rows, { csv: null, date1904 });
 }
 
 /** Node ignores invalid base64 characters, which shortens the result. */

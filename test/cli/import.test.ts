@@ -108,9 +108,16 @@ describe('duebook import', () => {
     for (const path of files) {
       const { code, stdout, stderr } = await inProcess(['import', path, '--tenant', 'acme']);
       expect([code, stderr], stdout).to.deep.equal([0, '']);
-      expect(stdout).to.match(/^1 contract was entered, from [12] of [12] rows; 0 failed, 0 were blank\.\n$/);
+      expect(stdout).to.match(
+        /^1 contract was entered, from [12] of [12] rows; 0 failed, 0 were blank\.\nRead as: cells separated by commas, (UTF-8|UTF-16LE|GB18030|UTF-16BE), numbers like 1234\.56\.\n$/,
+      );
     }
-    expect(await numbers()).to.deep.equal(['GB', 'U16', 'U16BE', 'U8']);
+    const row = cells('EU', { 'line.amount': '1.000,5', 'line.dueDate': '31.12.2026' });
+    const european = file('five.csv', [HEADER, row].map((line) => line.join(';')).join('\n'));
+    expect((await inProcess(['import', european, '--tenant', 'acme'])).stdout).to.match(
+      /\nRead as: cells separated by semicolons, UTF-8, numbers like 1\.234,56, dates like 31\/12\/2026\.\n$/,
+    );
+    expect(await numbers()).to.deep.equal(['EU', 'GB', 'U16', 'U16BE', 'U8']);
   });
 
   it("accepts the organisation's roles", async () => {
@@ -146,8 +153,9 @@ describe('duebook import', () => {
     );
     const { code, stdout, stderr } = await inProcess(['import', path, '--tenant', 'acme', '--sheet', 'Sheet1']);
     expect(code).to.equal(1);
-    expect(stdout.split('\n').slice(0, 2)).to.deep.equal([
+    expect(stdout.split('\n').slice(0, 3)).to.deep.equal([
       '1 contract was entered, from 1 of 3 rows; 2 failed, 0 were blank.',
+      'Read as: a workbook, no decimal mark.',
       'Unknown columns that were ignored: 颜色',
     ]);
     expect(stdout)

@@ -21,7 +21,7 @@ describe('an import', () => {
         const report = await test.plane.importContracts(
           aSheet([
             validRow,
-            cellsOf({ quantity: 'two', endDate: '31.12.2026', partyB: '  ', unitPrice: -1 }),
+            cellsOf({ quantity: 'two', endDate: '31.12.26', partyB: '  ', unitPrice: -1 }),
             null,
             cellsOf({ endDate: '2025-01-01', currencyCode: 'XXX' }),
             cellsOf({ terms: '[{"kind":"bribe","title":"T","note":"N"}]' }),
@@ -251,7 +251,7 @@ describe('an import', () => {
           await failureOf(
             plane.importContracts({
               ...aSheet([cellsOf()]),
-              sheet: { header: ['x'], records: [], blank: [], decimalComma: false, date1904: false },
+              sheet: { header: ['x'], records: [], blank: [], csv: null, date1904: false },
             }),
           ),
         ).to.deep.equal({ code: 'IMPORT_FILE_INVALID', details: { reason: 'no column has a known header' } });

@@ -8,13 +8,17 @@ import { readCell } from '../../data-plane-agent/plane/domain/sheet/cells.js';
 import { matchHeader } from '../../data-plane-agent/plane/domain/sheet/headers.js';
 import { failureOf } from '../support/failures.js';
 
-const PLAIN = { decimalComma: false, date1904: false };
-const read = (cell: SheetCell, kind: CellKind, sheet: Partial<typeof PLAIN> = {}): unknown => {
-  const result = readCell(cell, kind, { ...PLAIN, ...sheet });
+type Style = Parameters<typeof readCell>[2];
+const evidence = <const S extends string | null>(style: S) => ({ style, isMixed: false, isNeeded: true, seen: {} });
+const POINT: Style = { numbers: evidence('point'), days: evidence('DMY'), date1904: false };
+const COMMA: Style = { ...POINT, numbers: evidence('comma') };
+const OPEN: Style = { numbers: evidence(null), days: evidence(null), date1904: false };
+const read = (cell: SheetCell, kind: CellKind, style: Style = POINT): unknown => {
+  const result = readCell(cell, kind, style);
   return result.ok ? result.value : new Error(result.problem);
 };
-const isRefused = (cell: SheetCell, kind: CellKind, says: RegExp, sheet: Partial<typeof PLAIN> = {}): void => {
-  const result = read(cell, kind, sheet);
+const isRefused = (cell: SheetCell, kind: CellKind, says: RegExp, style: Style = POINT): void => {
+  const result = read(cell, kind, style);
   expect(result, JSON.stringify(cell)).to.be.instanceOf(Error);
   expect((result as Error).message).to.match(says);
 };
@@ -44,7 +48,7 @@ describe('cells', () => {
       [1e6, 1_000_000],
     ];
     for (const [cell, number] of good) expect(read(cell, 'number'), JSON.stringify(cell)).to.equal(number);
-    for (const cell of ['1,5', '1234,56', '12,34', '1.2.3', '--1', '1e5', 'one', '1/2', '(5)', '5%', '0x10', 'NaN'])
+    for (const cell of ['12,34,567', '1,234 567', '1.2.3', '--1', '1e5', 'one', '1/2', '(5)', '5%', '0x10', 'NaN'])
       isRefused(cell, 'number', /must be a number/);
     for (const cell of ['¥100', '100 CNY', '$5', '5元']) isRefused(cell, 'number', /without a currency/);
     for (const cell of [true, false]) isRefused(cell, 'number', /must be a number/);
@@ -58,27 +62,57 @@ describe('cells', () => {
         .that.matches(/must be a number/);
   });
 
-  it('a file with semicolons may use the decimal comma, but not one that may separate thousands', () => {
-    const comma = { decimalComma: true };
-    for (const [cell, number] of [
-      ['1234,56', 1234.56],
-      ['0,5', 0.5],
-      ['-7,25', -7.25],
-      ['1.234,56', 1234.56],
-      ['1234.56', 1234.56],
-      ['12', 12],
+  it('a number with two possible values is read in the style of its file, and refused if the file has none', () => {
+    for (const [cell, point, comma] of [
+      ['1,234', 1234, 1.234],
+      ['45.000', 45, 45000],
+      ['-7.250', -7.25, -7250],
+      ['0.125', 0.125, 0.125],
+      ['0,125', 0.125, 0.125],
+      ['1234,56', 1234.56, 1234.56],
+      ['1.234,56', 1234.56, 1234.56],
+      ["1'234.5", 1234.5, 1234.5],
+      ['1 234', 1234, 1234],
+      ['1\u202f234,5', 1234.5, 1234.5],
     ] as const)
-      expect(read(cell, 'number', comma), cell).to.equal(number);
-    isRefused('1,234', 'number', /may mean thousands or decimals/, comma);
+      expect([read(cell, 'number'), read(cell, 'number', COMMA)], cell).to.deep.equal([point, comma]);
+    isRefused(
+      '45.000',
+      'number',
+      /^"45\.000" may be 45 \(with decimals\) or 45000 \(with thousands\): .*; write 45000 or 45\.00$/,
+      OPEN,
+    );
+    isRefused('-1,234', 'number', /^"-1,234" may be -1\.234 .* or -1234 .*; write -1234 or -1,2340$/, OPEN);
+    for (const [cell, value] of [
+      ['45', 45],
+      ['1.5', 1.5],
+      ['1,5', 1.5],
+      ['1 234', 1234],
+    ] as const)
+      expect(read(cell, 'number', OPEN)).to.equal(value);
   });
 
-  it('days are read in three spellings and as serial numbers of both date systems', () => {
-    for (const cell of ['2026-03-31', '2026/3/31', '2026年3月31日', '2026-03-31T23:30:00-11:00', 46112])
+  it('days are read in several spellings and as serial numbers of both date systems', () => {
+    for (const cell of ['2026-03-31', '2026/3/31', '2026.3.31', '2026年3月31日', '2026-03-31T23:30:00-11:00', 46112])
       expect(read(cell, 'day'), String(cell)).to.equal('2026-03-31');
     expect(read(46112.99, 'day')).to.equal('2026-03-31');
-    expect(read(46112 - 1462, 'day', { date1904: true })).to.equal('2026-03-31');
-    for (const cell of ['2026-02-30', '31.03.2026', '3/31/2026', '46112', 'soon', 0, -1, 1e9, true])
+    expect(read(46112 - 1462, 'day', { ...POINT, date1904: true })).to.equal('2026-03-31');
+    for (const cell of ['2026-02-30', '46112', 'soon', 0, -1, 1e9, true])
       isRefused(cell, 'day', /must be a calendar date/);
+  });
+
+  it('a date that ends with the year is read in the order of its file, and refused if the file has none', () => {
+    for (const mark of ['/', '.', '-']) {
+      const cell = `05${mark}03${mark}2026`;
+      expect(read(cell, 'day')).to.equal('2026-03-05');
+      expect(read(cell, 'day', { ...POINT, days: evidence('MDY') })).to.equal('2026-05-03');
+      isRefused(cell, 'day', /may be 2026-03-05 or 2026-05-03: .*; write 2026-03-05 or 2026-05-03$/, OPEN);
+      expect(read(`31${mark}12${mark}2026`, 'day', OPEN)).to.equal('2026-12-31');
+      expect(read(`12${mark}31${mark}2026`, 'day', OPEN)).to.equal('2026-12-31');
+      expect(read(`5${mark}5${mark}2026`, 'day', OPEN)).to.equal('2026-05-05');
+    }
+    for (const cell of ['31/12/26', '26.3.1', '1-2-03', '26年3月1日']) isRefused(cell, 'day', /year of two digits/);
+    for (const cell of ['30/02/2026', '13/13/2026', '31/12.2026']) isRefused(cell, 'day', /must be a calendar date/);
   });
 
   it('a text cell keeps numbers as written, and refuses numbers that a spreadsheet has truncated', () => {

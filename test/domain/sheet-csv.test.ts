@@ -31,8 +31,12 @@ describe('a CSV', () => {
       ['1', '2', '3'],
     ]);
     expect(await table('alone\n"1,2"')).to.deep.equal([['alone'], ['1,2']]);
-    expect((await readCsv('a;b\n1,5;2')).decimalComma).to.equal(true);
-    expect((await readCsv('a,b\n1,2')).decimalComma).to.equal(false);
+    expect((await readCsv('a;b\n1,5;2')).csv).to.deep.equal({ delimiter: ';', byteOrderMark: false, encoding: null });
+    expect((await readCsv('\uFEFFa,b\n1,2', 'utf-8')).csv).to.deep.equal({
+      delimiter: ',',
+      byteOrderMark: true,
+      encoding: 'utf-8',
+    });
   });
 
   it('keeps line ends and spaces within cells, in any script', async () => {

@@ -2,7 +2,7 @@ import { newId } from '../../data-plane-agent/base/ids.js';
 import type { ContractDetail } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import type { ImportInput, ImportReport } from '../../data-plane-agent/plane/contract/records/imports.js';
 import type { People } from '../../data-plane-agent/plane/contract/records/people.js';
-import type { SheetCell } from '../../data-plane-agent/plane/contract/records/sheet.js';
+import type { CsvFormat, SheetCell } from '../../data-plane-agent/plane/contract/records/sheet.js';
 import { readCsv } from '../../data-plane-agent/plane/domain/sheet/read-csv.js';
 import { sheetOf } from '../../data-plane-agent/plane/domain/sheet/sheet.js';
 import type { TestPlane } from './plane.js';
@@ -40,13 +40,13 @@ export function cellsOf(changes: Readonly<Record<string, SheetCell>> = {}): Reco
 /** A sheet with these rows; its header has all columns that occur. `null` is a blank row. */
 export function aSheet(
   rows: readonly (Readonly<Record<string, SheetCell>> | null)[],
-  { decimalComma = false, date1904 = false } = {},
+  { csv = null, date1904 = false }: { csv?: CsvFormat | null; date1904?: boolean } = {},
 ): ImportInput {
   const header = [...new Set(rows.flatMap((row) => Object.keys(row ?? {})))];
   return {
     rows: null,
     sheet: sheetOf([header, ...rows.map((row) => header.map((name) => row?.[name] ?? null))], {
-      decimalComma,
+      csv,
       date1904,
     }),
     people: PEOPLE,

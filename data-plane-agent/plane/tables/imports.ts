@@ -1,5 +1,6 @@
 import { c, table, type RecordOf } from '../../base/database/columns.js';
 import type { ImportReport } from '../contract/records/imports.js';
+import type { CsvFormat } from '../contract/records/sheet.js';
 
 /** Reports of imports, with the rows that failed. */
 export const importBatches = table('import_batches', {
@@ -12,8 +13,10 @@ export const importBatches = table('import_batches', {
 });
 export type ImportBatchRow = RecordOf<typeof importBatches>;
 
-/** The failed rows as they were sent, with their header. Texts are formatted for CSV. */
+/** The failed rows as they were sent, with their header. Texts are guarded for CSV. */
 export interface Rejected {
+  /** How the file was written; `undefined` for lists, for workbooks, and in batches of an earlier version. */
+  readonly csv?: Pick<CsvFormat, 'delimiter' | 'byteOrderMark'>;
   readonly header: readonly string[];
   /** Columns with account numbers. */
   readonly accounts: readonly number[];

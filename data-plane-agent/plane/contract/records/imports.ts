@@ -4,7 +4,7 @@ import { s, type Static, type TSchema } from '../../../base/schema.js';
 import { Warning } from './common.js';
 import { ContractInput } from './contracts.js';
 import { People } from './people.js';
-import { MAX_IMPORT_ROWS, Sheet } from './sheet.js';
+import { DELIMITERS, ENCODINGS, mark, MAX_IMPORT_ROWS, Sheet } from './sheet.js';
 
 /** The maximum number of errors reported per row; few rows have more. */
 export const MAX_ROW_ERRORS = 50;
@@ -96,6 +96,31 @@ export const ImportedRow = s.object(
 );
 export type ImportedRow = Static<typeof ImportedRow>;
 
+/** How a file was read. */
+export const ImportReading = s.object(
+  {
+    delimiter: s.nullable(mark(DELIMITERS, 'What separates the cells of a CSV file; `null` for a workbook.')),
+    encoding: s.nullable(
+      s.enum(ENCODINGS, 'The encoding of a file that the command line read; `null` for a text in a request.'),
+    ),
+    decimalMark: s.nullable(
+      s.enum(
+        ['.', ','],
+        'The decimal mark of the numbers that are texts; `null` when the file does not show it: then a number like `45.000` is refused.',
+      ),
+    ),
+    groupMark: s.nullable(mark([',', '.', ' ', "'"], 'The mark between thousands; `null` when no number has one.')),
+    dayOrder: s.nullable(
+      s.enum(
+        ['DMY', 'MDY'],
+        'Whether dates like `05/03/2026` have their day or their month first; `null` when the file does not show it: then such a date is refused.',
+      ),
+    ),
+  },
+  { title: 'ImportReading' },
+);
+export type ImportReading = Static<typeof ImportReading>;
+
 export const ImportReport = s.object(
   {
     batchId: s.nullable(s.id(`The id of the report, which is stored for ${BATCH_DAYS} days; \`null\` in a preview.`)),
@@ -105,6 +130,7 @@ export const ImportReport = s.object(
     skipped: s.integer(),
     contracts: s.integer({ about: 'The number of created contracts: several rows of a file may form one contract.' }),
     unknownColumns: s.list(s.text({ max: 200 }), 500, 'Headers that match no field; their cells were ignored.'),
+    reading: s.nullable(ImportReading),
     rows: s.list(ImportedRow, 2 * MAX_IMPORT_ROWS),
   },
   { title: 'ImportReport' },

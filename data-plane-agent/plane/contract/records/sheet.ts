@@ -13,6 +13,22 @@ export type SheetCell = string | number | boolean | null;
  */
 const cell = Type.Unsafe<SheetCell>({ type: ['string', 'number', 'boolean', 'null'], 'x-verbatim': true });
 
+export const DELIMITERS = [',', ';', '\t'] as const;
+/** The encodings of files that a program reads; a text in a request is Unicode already. */
+export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'gb18030'] as const;
+
+/** One of some characters, blank ones among them. */
+export const mark = <const V extends readonly string[]>(values: V, about?: string) =>
+  Type.Unsafe<V[number]>({ ...s.enum(values, about), 'x-verbatim': true });
+
+/** How a CSV file was written. A file with its rejected rows is written alike. */
+export const CsvFormat = s.object({
+  delimiter: mark(DELIMITERS),
+  byteOrderMark: s.flag(),
+  encoding: s.nullable(s.enum(ENCODINGS)),
+});
+export type CsvFormat = Static<typeof CsvFormat>;
+
 /** Rows of cells with a header, from a CSV or a workbook. */
 export const Sheet = s.object({
   header: s.list(s.nullable(s.verbatim({ max: 1_000_000 })), MAX_COLUMNS),
@@ -20,8 +36,8 @@ export const Sheet = s.object({
   records: s.list(s.object({ row: s.integer({ min: 1 }), cells: s.list(cell, MAX_COLUMNS) }), MAX_IMPORT_ROWS),
   /** The positions of blank rows. */
   blank: s.list(s.integer({ min: 1 }), MAX_IMPORT_ROWS),
-  /** The file uses decimal commas, as CSV files with semicolons do. */
-  decimalComma: s.flag(),
+  /** How a CSV file was written; `null` for a workbook. */
+  csv: s.nullable(CsvFormat),
   /** Serial dates count from 1904. */
   date1904: s.flag(),
 });

@@ -23,6 +23,19 @@ export const decimalsIn = (value: number): number => plainNumber(value).split('.
  * `undefined` also for numbers that JSON cannot represent exactly.
  */
 export function numberIn(text: string): number | undefined {
+  const parts = numberParts(text);
+  const plain = parts && withoutSeparators(parts.unsigned);
+  return parts && plain !== undefined ? exactNumber(plain, parts) : undefined;
+}
+
+export interface NumberParts {
+  readonly isNegative: boolean;
+  /** Digits with their separators, without a currency, a unit of percent or a sign. */
+  readonly unsigned: string;
+}
+
+/** Separates the sign and the symbols of a number from its digits; `undefined` for a text that is too long for one. */
+export function numberParts(text: string): NumberParts | undefined {
   const trimmed = text.trim();
   // Matching at the end of a long text takes quadratic time.
   const normalised = normal(trimmed, { max: MAX_TEXT, form: 'NFKC' });
@@ -34,11 +47,14 @@ export function numberIn(text: string): number | undefined {
     .replace(/^(?:[A-Z]{3}\b|\p{Sc}|元)\s*/u, '')
     .replace(/\s*(?:[A-Z]{3}|\p{Sc}|元|%)$/u, '')
     .trim();
-  const plain = withoutSeparators(unsigned);
-  if (plain === undefined) return undefined;
+  return { isNegative: sign !== '' && sign !== '+', unsigned };
+}
+
+/** The value of plain digits; `undefined` for a number that JSON cannot represent exactly. */
+export function exactNumber(plain: string, { isNegative }: Pick<NumberParts, 'isNegative'>): number | undefined {
   const value = Number(plain);
   if (Math.abs(value) > MAX_NUMBER || canonical(plainNumber(value)) !== canonical(plain)) return undefined;
-  return value === 0 ? 0 : sign === '' || sign === '+' ? value : -value;
+  return value === 0 ? 0 : isNegative ? -value : value;
 }
 
 /** Longer than any exact number with its symbols, in characters. */

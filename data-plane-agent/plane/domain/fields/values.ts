@@ -102,6 +102,15 @@ export interface TextContext {
   readonly members?: readonly Member[] | undefined;
 }
 
+type ReadPart<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly problem: string };
+
+/** How a text is read where that depends on the file that it comes from. */
+export interface CellContext extends TextContext {
+  readonly timeZone?: string;
+  readonly number?: (text: string) => ReadPart<number>;
+  readonly day?: (text: string) => ReadPart<string>;
+}
+
 /**
  * A value as text for a sheet: option labels, ISO days and instants, a member's email, plain numbers. `null` is an
  * empty cell.
@@ -136,7 +145,7 @@ const plain = (value: unknown): string => (typeof value === 'string' ? value : J
 export function valueFromText(
   field: ValueType,
   cell: string,
-  { members = [], timeZone = 'UTC' }: TextContext & { readonly timeZone?: string } = {},
+  { members = [], timeZone = 'UTC', number = numberAlone, day = dayAlone }: CellContext = {},
 ): ReadValue {
   const plain = plainText(cell);
   if (!plain.ok) return plain;
@@ -147,13 +156,11 @@ export function valueFromText(
     case 'number':
     case 'percent':
     case 'currency': {
-      const number = numberIn(text);
-      return number === undefined ? WRONG('must be a number') : checkedValue(field, number);
+      const read = number(text);
+      return read.ok ? checkedValue(field, read.value) : read;
     }
-    case 'date': {
-      const day = parseLooseDay(text);
-      return day === undefined ? checkedValue(field, text) : kept(day);
-    }
+    case 'date':
+      return day(text);
     case 'datetime':
       return checkedValue(field, localInstantIn(text, timeZone) ?? text);
     case 'boolean': {
@@ -178,6 +185,16 @@ export function valueFromText(
     default:
       return checkedValue(field, text);
   }
+}
+
+function numberAlone(text: string): ReadPart<number> {
+  const value = numberIn(text);
+  return value === undefined ? WRONG('must be a number') : { ok: true, value };
+}
+
+function dayAlone(text: string): ReadPart<string> {
+  const value = parseLooseDay(text);
+  return value === undefined ? WRONG('must be a calendar date like 2026-03-31') : kept(value);
 }
 
 export const labelOf = (options: readonly FieldOption[], id: string): string =>

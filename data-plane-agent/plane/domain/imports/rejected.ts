@@ -1,37 +1,66 @@
 import { mapYielding, yielding } from '../../../base/yielding.js';
 import type { Rights } from '../../contract/call.js';
 import type { ImportReport } from '../../contract/records/imports.js';
-import type { Sheet, SheetCell } from '../../contract/records/sheet.js';
+import type { CsvFormat, Sheet, SheetCell } from '../../contract/records/sheet.js';
 import type { Rejected } from '../../tables/imports.js';
 import type { FieldRow } from '../../tables/fields.js';
+import { plainNumber } from '../fields/numbers.js';
 import { isAccountField, shown } from '../sensitive.js';
 import { CONTRACT_COLUMNS, CUSTOM_FIELD, LINE_COLUMNS, type CellKind } from '../sheet/columns.js';
-import { BYTE_ORDER_MARK, csvRow } from '../sheet/csv-write.js';
+import { BYTE_ORDER_MARK, csvCells, END_OF_ROW } from '../sheet/csv-write.js';
 import { guarded, listText, unguarded } from '../sheet/guard.js';
-import { ERROR_COLUMN, type Target } from '../sheet/headers.js';
+import { ERROR_COLUMN, STYLE_COLUMN, type Target } from '../sheet/headers.js';
+import { numberAlone } from '../sheet/number-style.js';
+import { settledText } from '../sheet/settled-text.js';
+import { evidenceKind, sampleOf, type SheetStyle } from '../sheet/sheet-style.js';
 import type { Candidate } from './candidate.js';
 
-/** The rejected rows of a file. The error column of an earlier import is replaced. */
+interface FileRead {
+  readonly sheet: Sheet;
+  readonly targets: readonly (Target | undefined)[];
+  readonly style: SheetStyle;
+}
+
+/**
+ * The rejected rows of a file. Cells are kept as they were sent, unless other rows of the file decided their meaning:
+ * those are written so that they mean the same alone. The columns that an earlier import added are replaced.
+ */
 export async function rejectedOfSheet(
-  { header, records }: Sheet,
-  targets: readonly (Target | undefined)[],
+  { sheet, targets, style }: FileRead,
   failed: ReadonlySet<number>,
 ): Promise<Rejected> {
+  const { header, records, csv } = sheet;
   const rejected = records.filter(({ row }) => failed.has(row));
   const width = Math.max(header.length, ...rejected.map(({ cells }) => cells.length));
-  const kept = Array.from({ length: width }, (_, at) => at).filter((at) => targets[at]?.name !== ERROR_COLUMN);
+  const kept = Array.from({ length: width }, (_, at) => at).filter((at) => !isAdded(targets[at]));
+  const cellOf = (cell: SheetCell, target: Target | undefined): string =>
+    settledText(cell, evidenceKind(target), style) ?? cellText(cell);
+  const sample = sampleOf(style);
   return {
-    header: kept.map((at) => guarded(header[at] ?? '')),
+    ...(csv ? { csv: writtenLike(csv) } : {}),
+    header: [...kept.map((at) => guarded(header[at] ?? '')), ...(sample === '' ? [] : [STYLE_COLUMN])],
     accounts: kept.flatMap((at, i) => (isAccountField(targets[at]?.name ?? '') ? [i] : [])),
     custom: kept.flatMap((at, i) => {
       const target = targets[at];
       return target?.kind === 'custom' ? [{ at: i, code: target.field.code }] : [];
     }),
     rows: keepable(
-      await mapYielding(rejected, ({ row, cells }) => ({ row, cells: kept.map((at) => cellText(cells[at] ?? null)) })),
+      await mapYielding(rejected, ({ row, cells }) => ({
+        row,
+        cells: [...kept.map((at) => cellOf(cells[at] ?? null, targets[at])), ...(sample === '' ? [] : [sample])],
+      })),
     ),
   };
 }
+
+/** What was in another encoding comes back in UTF-8, with the mark that lets spreadsheets know it. */
+const writtenLike = ({ delimiter, byteOrderMark, encoding }: CsvFormat): NonNullable<Rejected['csv']> => ({
+  delimiter,
+  byteOrderMark: byteOrderMark || (encoding !== null && encoding !== 'utf-8'),
+});
+
+const isAdded = (target: Target | undefined): boolean =>
+  target?.kind === 'ignored' && (target.name === ERROR_COLUMN || target.name === STYLE_COLUMN);
 
 /** The rejected rows of a request as rows of a file: one for each payment line, up to `MAX_REJECTED`. */
 export async function rejectedOfRows(candidates: readonly Candidate[], fields: readonly FieldRow[]): Promise<Rejected> {
@@ -105,7 +134,7 @@ interface Reader {
  * not see are left empty.
  */
 export function rejectedCsv(
-  { header, accounts, custom, rows }: Rejected,
+  { csv = FORMAT, header, accounts, custom, rows }: Rejected,
   report: ImportReport,
   { isOwn, rights, fields }: Reader,
 ): string {
@@ -115,25 +144,36 @@ export function rejectedCsv(
   const hidden = new Set(isOwn || rights.sensitive ? [] : accounts);
   const seen = new Set(fields.map(({ code }) => code));
   const unseen = new Set(isOwn ? [] : custom.filter(({ code }) => !seen.has(code)).map(({ at }) => at));
+  const rowOf = (cells: readonly string[]): string => csvCells(cells, csv.delimiter) + END_OF_ROW;
   const lines = rows.map(({ row, cells }) =>
-    csvRow([
+    rowOf([
       ...cells.map((cell, i) =>
         unseen.has(i) ? '' : hidden.has(i) && cell !== '' ? (shown(cell, rights) ?? '') : cell,
       ),
       guarded(reasons.get(row) ?? ''),
     ]),
   );
-  return BYTE_ORDER_MARK + csvRow([...header, ERROR_COLUMN]) + lines.join('');
+  return (csv.byteOrderMark ? BYTE_ORDER_MARK : '') + rowOf([...header, ERROR_COLUMN]) + lines.join('');
 }
+
+/** Of rows that came from a list or a workbook. */
+const FORMAT = { delimiter: ',', byteOrderMark: true } as const;
 
 /** Guards a cell again: `'=1` in the file stands for `=1`, and an unguarded formula must be guarded. */
 const cellText = (cell: SheetCell): string =>
-  cell === null ? '' : typeof cell === 'string' ? guarded(unguarded(cell)) : String(cell);
+  cell === null
+    ? ''
+    : typeof cell === 'string'
+      ? guarded(unguarded(cell))
+      : typeof cell === 'number'
+        ? plainNumber(cell)
+        : String(cell);
 
 function valueText(value: unknown, kind: CellKind): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return kind === 'list' ? listText(value) : guarded(value);
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : listText(value);
+  if (typeof value === 'number') return numberAlone(value, 'point');
+  return typeof value === 'boolean' ? String(value) : listText(value);
 }
 
 const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>

@@ -5,6 +5,7 @@ import {
   MAX_ROW_ERRORS,
   type ImportedRow,
   type ImportError,
+  type ImportReading,
   type ImportReport,
 } from '../../contract/records/imports.js';
 import type { Warning } from '../../contract/records/common.js';
@@ -32,6 +33,7 @@ interface ImportResult {
   readonly outcomes: readonly Outcome[];
   readonly blank: readonly number[];
   readonly unknownColumns: readonly string[];
+  readonly reading: ImportReading | null;
   /** Warnings of created rows by row number. */
   readonly warnings: ReadonlyMap<number, readonly Warning[]>;
   readonly rights: Pick<Rights, 'sensitive'>;
@@ -40,7 +42,7 @@ interface ImportResult {
 /** The report of an import, ordered by row. */
 export async function reportOf(
   batchId: string | null,
-  { outcomes, blank, unknownColumns, warnings, rights }: ImportResult,
+  { outcomes, blank, unknownColumns, reading, warnings, rights }: ImportResult,
 ): Promise<ImportReport> {
   const skipped = blank.map((row): ImportedRow => ({ row, status: 'skipped' }));
   const made = new Set(
@@ -63,6 +65,7 @@ export async function reportOf(
     skipped: skipped.length,
     contracts: outcomes.filter(({ entered }) => entered !== null).length,
     unknownColumns: [...unknownColumns],
+    reading,
     rows,
   };
 }
@@ -148,6 +151,8 @@ export function reportFor(
     fields !== null && field !== null && /^(?:cf:|dynamicFields)/.test(field) && !seen.has(field);
   const shownError = (error: ImportError): ImportError => ({
     ...error,
+    // Some messages quote the value.
+    message: isHidden(error.field) ? `${error.field} has a value that you may not see` : error.message,
     value: isHidden(error.field)
       ? null
       : error.field !== null && isAccountField(error.field)
@@ -156,6 +161,7 @@ export function reportFor(
   });
   return {
     ...report,
+    reading: report.reading ?? null, // reports of an earlier version have none
     rows: report.rows.map((row) => (row.errors ? { ...row, errors: row.errors.map(shownError) } : row)),
   };
 }

@@ -6,9 +6,12 @@ import type { Sheet, SheetCell } from '../../contract/records/sheet.js';
 import { uniqueKey } from '../unique-key.js';
 import type { FieldRow } from '../../tables/fields.js';
 import { valueFromText } from '../fields/values.js';
-import { cellContent, readCell, type ReadCell } from '../sheet/cells.js';
+import { cellContent, dayOfSerial, readCell, type ReadCell } from '../sheet/cells.js';
 import { CUSTOM_FIELD, OF_LINE, type ReferenceField } from '../sheet/columns.js';
+import { readDay } from '../sheet/day-style.js';
 import type { Target } from '../sheet/headers.js';
+import { readNumber } from '../sheet/number-style.js';
+import type { SheetStyle } from '../sheet/sheet-style.js';
 import { isBlank } from '../sheet/sheet.js';
 import { codeIn, problemAt, type Candidate, type CellOfRow, type RowProblem } from './candidate.js';
 
@@ -16,6 +19,8 @@ export interface SheetReading {
   readonly sheet: Sheet;
   /** The meaning of each column. */
   readonly targets: readonly (Target | undefined)[];
+  /** How numbers and days are read. */
+  readonly style: SheetStyle;
   readonly people: Pick<People, 'members'>;
   readonly timeZone: string;
   /** Aborts the reading of a long sheet. */
@@ -77,7 +82,7 @@ interface ReadRow {
 
 function readRow(
   { row, cells }: Sheet['records'][number],
-  { sheet, targets, people, timeZone }: SheetReading,
+  { sheet, targets, style, people, timeZone }: SheetReading,
 ): ReadRow {
   const found = {
     contract: new Map<string, Cell>(),
@@ -114,27 +119,27 @@ function readRow(
       continue;
     }
     if (target.kind === 'contract' && target.column.insteadOf)
-      keep(found.beside, { key: target.column.insteadOf, name: target.name, raw, read: readCell(raw, 'text', sheet) });
+      keep(found.beside, { key: target.column.insteadOf, name: target.name, raw, read: readCell(raw, 'text', style) });
     else if (target.kind === 'contract')
       keep(found.contract, {
         key: target.name,
         name: target.name,
         raw,
-        read: readCell(raw, target.column.kind, sheet),
+        read: readCell(raw, target.column.kind, style),
       });
     else if (target.kind === 'line')
       keep(found.line, {
         key: target.name.slice(OF_LINE.length),
         name: target.name,
         raw,
-        read: readCell(raw, target.column.kind, sheet),
+        read: readCell(raw, target.column.kind, style),
       });
     else if (target.kind === 'custom')
       keep(found.custom, {
         key: target.field.id,
         name: target.name,
         raw,
-        read: readCustom(raw, target.field, { people, timeZone }),
+        read: readCustom(raw, target.field, { style, people, timeZone }),
       });
   }
   return { row, ...found, problems };
@@ -143,11 +148,21 @@ function readRow(
 function readCustom(
   raw: SheetCell,
   field: FieldRow,
-  { people, timeZone }: Pick<SheetReading, 'people' | 'timeZone'>,
+  { style, people, timeZone }: Pick<SheetReading, 'style' | 'people' | 'timeZone'>,
 ): ReadCell {
   if (isBlank(raw)) return { ok: true, value: undefined };
   const text = cellContent(raw);
-  return text.ok ? valueFromText(field, text.value, { members: people.members, timeZone }) : text;
+  if (!text.ok) return text;
+  const day = typeof raw === 'number' && field.type === 'date' ? dayOfSerial(raw, style) : undefined;
+  // The number of a workbook's cell has a decimal point, whatever the texts of the file have.
+  const read =
+    typeof raw === 'number'
+      ? {}
+      : {
+          number: (part: string) => readNumber(part, style.numbers),
+          day: (part: string) => readDay(part, style.days),
+        };
+  return valueFromText(field, day ?? text.value, { members: people.members, timeZone, ...read });
 }
 
 async function candidateOf(rows: Readonly<Rows>, pause: () => Promise<void>): Promise<Candidate> {

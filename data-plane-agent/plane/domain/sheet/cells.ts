@@ -1,18 +1,24 @@
-import { dayFromSerial, parseLooseDay } from '../../../base/day.js';
+import { dayFromSerial, type Day } from '../../../base/day.js';
 import { beyond } from '../../../base/json-limits.js';
 import { normal } from '../../../base/text.js';
-import type { Sheet, SheetCell } from '../../contract/records/sheet.js';
-import { numberIn, plainNumber } from '../fields/numbers.js';
+import type { SheetCell } from '../../contract/records/sheet.js';
+import { plainNumber } from '../fields/numbers.js';
 import type { CellKind } from './columns.js';
+import { NO_DAY, readDay } from './day-style.js';
 import { unguarded } from './guard.js';
+import { NO_NUMBER, readNumber } from './number-style.js';
 import { isBlank } from './sheet.js';
+import type { SheetStyle } from './sheet-style.js';
 
 /** The value of a cell, or the problem as the end of a sentence that begins with the column name. */
 export type ReadCell =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
+/** How the numbers and days of the cell's file are read. */
+type CellStyle = Pick<SheetStyle, 'numbers' | 'days' | 'date1904'>;
+
 /** Converts a cell to a request value; `undefined` for an empty cell. */
-export function readCell(cell: SheetCell, kind: CellKind, sheet: Pick<Sheet, 'decimalComma' | 'date1904'>): ReadCell {
+export function readCell(cell: SheetCell, kind: CellKind, style: CellStyle): ReadCell {
   if (isBlank(cell)) return { ok: true, value: undefined };
   const text = cellContent(cell);
   if (!text.ok) return text;
@@ -20,9 +26,9 @@ export function readCell(cell: SheetCell, kind: CellKind, sheet: Pick<Sheet, 'de
     case 'text':
       return text;
     case 'number':
-      return typeof cell === 'number' ? { ok: true, value: cleanNumber(cell) } : numberOf(text.value, sheet);
+      return typeof cell === 'number' ? { ok: true, value: cleanNumber(cell) } : numberOf(text.value, style);
     case 'day':
-      return dayOf(typeof cell === 'number' ? cell : text.value, sheet);
+      return dayOf(typeof cell === 'number' ? cell : text.value, style);
     case 'list':
       return listOf(text.value);
   }
@@ -51,33 +57,30 @@ const FORMULA_ERROR = /^#(?:NULL!|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|N\/A|SPILL!|CA
 /** Spreadsheets calculate with 15 digits; rounds off errors such as that of 0.1 + 0.2. */
 const cleanNumber = (value: number): number => Number(value.toPrecision(15));
 
-const NO_NUMBER = 'must be a number like 1234.56';
 /** In UTF-16 units, including symbols around the number. */
 const LONGEST_NUMBER = 200;
 
 const CURRENCY = /[\p{Sc}\p{L}]/u;
 
-function numberOf(cell: string, { decimalComma }: Pick<Sheet, 'decimalComma'>): ReadCell {
+function numberOf(cell: string, { numbers }: CellStyle): ReadCell {
   const plain = normal(cell.trim(), { max: LONGEST_NUMBER, form: 'NFKC' });
   if (!plain.ok) return wrong(NO_NUMBER);
   const text = plain.text.trim();
   if (CURRENCY.test(text)) return wrong('must be a number alone, without a currency or unit');
-  if (decimalComma && /^[+-]?\d{1,3},\d{3}$/.test(text))
-    return wrong('may mean thousands or decimals; write it without the comma, or with a point');
-  const value = text.includes('%')
-    ? undefined
-    : numberIn(/^[+-]?\d+,(?:\d{1,2}|\d{4,6})$/.test(text) && decimalComma ? text.replace(',', '.') : text);
-  return value === undefined ? wrong(NO_NUMBER) : { ok: true, value };
+  return text.includes('%') ? wrong(NO_NUMBER) : readNumber(text, numbers);
 }
 
 /** The difference between the 1900 and the 1904 date systems, in days. */
 const DAYS_TO_1904 = 1_462;
 
-function dayOf(cell: string | number, { date1904 }: Pick<Sheet, 'date1904'>): ReadCell {
-  const day = typeof cell === 'number' ? dayFromSerial(date1904 ? cell + DAYS_TO_1904 : cell) : parseLooseDay(cell);
-  return day === undefined
-    ? wrong('must be a calendar date like 2026-03-31, 2026/3/31 or 2026年3月31日')
-    : { ok: true, value: day };
+/** The day that a workbook stores as a number. */
+export const dayOfSerial = (serial: number, { date1904 }: Pick<CellStyle, 'date1904'>): Day | undefined =>
+  dayFromSerial(date1904 ? serial + DAYS_TO_1904 : serial);
+
+function dayOf(cell: string | number, style: CellStyle): ReadCell {
+  if (typeof cell === 'string') return readDay(cell, style.days);
+  const day = dayOfSerial(cell, style);
+  return day === undefined ? wrong(NO_DAY) : { ok: true, value: day };
 }
 
 const MAX_LIST = 1_000_000;

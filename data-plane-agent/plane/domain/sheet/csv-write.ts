@@ -1,3 +1,4 @@
+import type { CsvFormat } from '../../contract/records/sheet.js';
 import type { Cell, CellKind } from './columns.js';
 import { guarded } from './guard.js';
 
@@ -13,11 +14,11 @@ export function cellText(cell: Cell, kind: CellKind): string {
 }
 
 /** Cells as part of a row, quoted according to RFC 4180. */
-export function csvCells(cells: readonly string[]): string {
+export function csvCells(cells: readonly string[], delimiter: CsvFormat['delimiter'] = ','): string {
   let text = '';
   for (const [i, cell] of cells.entries()) {
-    if (i > 0) text += ',';
-    text += quoted(cell);
+    if (i > 0) text += delimiter;
+    text += quoted(cell, delimiter);
   }
   return text;
 }
@@ -28,4 +29,5 @@ export const END_OF_ROW = '\r\n';
 
 const SPECIAL = /[",\r\n]/;
 
-const quoted = (cell: string): string => (SPECIAL.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+const quoted = (cell: string, delimiter: string): string =>
+  SPECIAL.test(cell) || (delimiter !== ',' && cell.includes(delimiter)) ? `"${cell.replaceAll('"', '""')}"` : cell;

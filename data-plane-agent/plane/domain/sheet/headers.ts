@@ -6,6 +6,7 @@ import {
   CUSTOM_FIELD,
   LINE_COLUMNS,
   SUMMARY_COLUMNS,
+  type CellKind,
   type ContractColumn,
   type LineColumn,
 } from './columns.js';
@@ -16,11 +17,17 @@ export type Target =
   | { readonly kind: 'contract'; readonly name: string; readonly column: ContractColumn }
   | { readonly kind: 'line'; readonly name: string; readonly column: LineColumn }
   | { readonly kind: 'custom'; readonly name: string; readonly field: FieldRow }
-  /** Known but not imported: computed figures, and the error column of rejected rows. */
-  | { readonly kind: 'ignored'; readonly name: string };
+  /** Known but not imported: computed figures, and the columns that a file of rejected rows has in addition. */
+  | { readonly kind: 'ignored'; readonly name: string; readonly cells?: CellKind };
 
 /** The column with the errors in a file of rejected rows. */
 export const ERROR_COLUMN = 'error';
+
+/**
+ * The column that says how a file of rejected rows is read: a number and a day in the style of the file that they come
+ * from, which other rows of it may have shown.
+ */
+export const STYLE_COLUMN = 'read as';
 
 export interface MatchedHeader {
   readonly targets: readonly (Target | undefined)[];
@@ -85,10 +92,16 @@ const isRead = (column: ContractColumn): boolean => column.field !== null || col
 /** Built-in columns take precedence over custom fields with the same name, and imported columns over ignored ones. */
 const OWN: readonly [string, Target][] = [
   ...named({ kind: 'ignored', name: ERROR_COLUMN }, ERROR_COLUMN),
+  ...named({ kind: 'ignored', name: STYLE_COLUMN }, STYLE_COLUMN),
   ...[...SUMMARY_COLUMNS, ...CONTRACT_COLUMNS]
     .filter((column) => !isRead(column))
     .flatMap((column) =>
-      named({ kind: 'ignored', name: column.name }, column.name, column.labels.en, column.labels.zh),
+      named(
+        { kind: 'ignored', name: column.name, cells: column.kind },
+        column.name,
+        column.labels.en,
+        column.labels.zh,
+      ),
     ),
   ...LINE_COLUMNS.flatMap((column) =>
     named({ kind: 'line', name: column.name, column }, column.labels.en, column.labels.zh, column.name),

@@ -3,7 +3,8 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { CsvError, parse } from 'csv-parse';
 import { fail } from '../../../base/failures.js';
 import { yielding } from '../../../base/yielding.js';
-import { MAX_COLUMNS, MAX_IMPORT_ROWS, type Sheet } from '../../contract/records/sheet.js';
+import { DELIMITERS, MAX_COLUMNS, MAX_IMPORT_ROWS, type CsvFormat, type Sheet } from '../../contract/records/sheet.js';
+import { BYTE_ORDER_MARK } from './csv-write.js';
 import { sheetOf, TooManyRows, tooWide } from './sheet.js';
 
 /** Bytes that are parsed before yielding to the event loop; each byte may be a row. */
@@ -13,11 +14,12 @@ const MAX_RECORDS = 4 * MAX_IMPORT_ROWS;
 
 /**
  * Reads a CSV file (RFC 4180), with or without a byte order mark, with any line ending, and with commas, semicolons or
- * tabs as separators, whichever is most frequent in the header. Fails with IMPORT_FILE_INVALID, or throws
+ * tabs as separators, whichever is most frequent in the header. `encoding` is that of the file, if it is known. Fails with IMPORT_FILE_INVALID, or throws
  * `TooManyRows`.
  */
-export async function readCsv(text: string): Promise<Sheet> {
-  const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
+export async function readCsv(text: string, encoding: CsvFormat['encoding'] = null): Promise<Sheet> {
+  const byteOrderMark = text.startsWith(BYTE_ORDER_MARK);
+  const plain = byteOrderMark ? text.slice(1) : text;
   const delimiter = delimiterOf(plain);
   const bytes = await utf8(plain);
   await refuseWide(bytes, delimiter.charCodeAt(0));
@@ -35,7 +37,7 @@ export async function readCsv(text: string): Promise<Sheet> {
       ? fail('IMPORT_FILE_INVALID', { reason: reasonOf(error) }, { cause: error })
       : error;
   }
-  return sheetOf(rows, { decimalComma: delimiter === ';', date1904: false });
+  return sheetOf(rows, { csv: { delimiter, byteOrderMark, encoding }, date1904: false });
 }
 
 /** Characters that are encoded at once. */
@@ -61,8 +63,6 @@ async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
   }
 }
 
-const DELIMITERS = [',', ';', '\t'] as const;
-
 const [QUOTE, NEWLINE, RETURN] = [0x22, 0x0a, 0x0d] as const;
 
 /** Refuses a row of millions of cells before the parser collects them, which would block the event loop. */
@@ -84,7 +84,7 @@ async function refuseWide(bytes: Buffer, delimiter: number): Promise<void> {
 const MAX_HEADER = 100_000;
 
 /** The separator of the header cells, outside of quotes; a comma when there is none. */
-function delimiterOf(text: string): string {
+function delimiterOf(text: string): CsvFormat['delimiter'] {
   const counts = new Map<string, number>(DELIMITERS.map((delimiter) => [delimiter, 0]));
   let quoted = false;
   let begun = false;
@@ -96,7 +96,7 @@ function delimiterOf(text: string): string {
     else if (character !== '\n' && character !== '\r') begun ||= character.trim() !== '';
     else if (begun) break;
   }
-  return DELIMITERS.reduce<string>(
+  return DELIMITERS.reduce<CsvFormat['delimiter']>(
     (most, delimiter) => ((counts.get(delimiter) ?? 0) > (counts.get(most) ?? 0) ? delimiter : most),
     ',',
   );

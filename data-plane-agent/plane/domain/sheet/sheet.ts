@@ -15,10 +15,7 @@ export const isBlank = (cell: SheetCell | undefined): boolean =>
  * Finds the header, which is the first row that is not blank, and the records below it. Blank rows at the end are
  * ignored.
  */
-export function sheetOf(
-  rows: readonly (readonly SheetCell[])[],
-  kind: Pick<Sheet, 'decimalComma' | 'date1904'>,
-): Sheet {
+export function sheetOf(rows: readonly (readonly SheetCell[])[], kind: Pick<Sheet, 'csv' | 'date1904'>): Sheet {
   const last = rows.findLastIndex((cells) => !cells.every(isBlank));
   const first = rows.findIndex((cells) => !cells.every(isBlank));
   const header = rows[first];

@@ -3,7 +3,7 @@ import { mapYielding, yielding } from '../../../base/yielding.js';
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { ContractInput } from '../../contract/records/contracts.js';
-import type { ImportInput } from '../../contract/records/imports.js';
+import type { ImportInput, ImportReading } from '../../contract/records/imports.js';
 import type { Candidate, RowProblem } from '../../domain/imports/candidate.js';
 import { problemsOf } from '../../domain/imports/check-candidate.js';
 import type { Rejected } from '../../tables/imports.js';
@@ -19,6 +19,7 @@ export interface EnteredImport {
   readonly outcomes: readonly Outcome[];
   readonly blank: readonly number[];
   readonly unknownColumns: readonly string[];
+  readonly reading: ImportReading | null;
   readonly warnings: ReadonlyMap<number, readonly Warning[]>;
   readonly rejected: Rejected;
 }
@@ -29,7 +30,7 @@ export async function enterCandidates(
   call: Call,
   {
     input: { people },
-    prepared: { checked, blank, unknownColumns, rejected },
+    prepared: { checked, blank, unknownColumns, reading, rejected },
   }: { readonly input: ImportInput; readonly prepared: PreparedImport },
 ): Promise<EnteredImport> {
   const { store } = context;
@@ -48,6 +49,7 @@ export async function enterCandidates(
     outcomes,
     blank,
     unknownColumns,
+    reading,
     warnings: await warningsOf(context, outcomes),
     rejected: await rejected(failed),
   };

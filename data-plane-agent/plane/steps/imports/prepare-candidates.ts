@@ -1,6 +1,6 @@
 import { yielding } from '../../../base/yielding.js';
 import type { Call } from '../../contract/call.js';
-import type { ImportInput } from '../../contract/records/imports.js';
+import type { ImportInput, ImportReading } from '../../contract/records/imports.js';
 import { candidateOfRow, withDuplicates, type Candidate } from '../../domain/imports/candidate.js';
 import { checkCandidate, type CheckedCandidate } from '../../domain/imports/check-candidate.js';
 import { directoryOf } from '../../domain/imports/references.js';
@@ -8,6 +8,7 @@ import type { Rejected } from '../../tables/imports.js';
 import { rejectedOfRows, rejectedOfSheet } from '../../domain/imports/rejected.js';
 import { sheetCandidates } from '../../domain/imports/sheet-candidates.js';
 import { matchHeader } from '../../domain/sheet/headers.js';
+import { readingOf, styleOf } from '../../domain/sheet/sheet-style.js';
 import type { OperationContext } from '../operation-context.js';
 import type { FieldRow } from '../../tables/fields.js';
 
@@ -16,6 +17,7 @@ export interface PreparedImport {
   readonly checked: readonly { readonly candidate: Candidate; readonly result: CheckedCandidate }[];
   readonly blank: readonly number[];
   readonly unknownColumns: readonly string[];
+  readonly reading: ImportReading | null;
   readonly rejected: (failed: readonly Candidate[]) => Promise<Rejected>;
 }
 
@@ -40,7 +42,7 @@ export async function prepareCandidates(
   return { checked, blank: input.sheet?.blank ?? [], ...read };
 }
 
-interface Reading extends Pick<PreparedImport, 'unknownColumns' | 'rejected'> {
+interface Reading extends Pick<PreparedImport, 'unknownColumns' | 'reading' | 'rejected'> {
   readonly candidates: readonly Candidate[];
 }
 
@@ -51,13 +53,16 @@ async function readInput(
 ): Promise<Reading> {
   if (!sheet) {
     const candidates = (rows ?? []).map((row, i) => candidateOfRow(i + 1, row));
-    return { candidates, unknownColumns: [], rejected: (failed) => rejectedOfRows(failed, fields) };
+    return { candidates, unknownColumns: [], reading: null, rejected: (failed) => rejectedOfRows(failed, fields) };
   }
   const { targets, unknown } = matchHeader(sheet.header, fields);
-  const candidates = await sheetCandidates({ sheet, targets, people, timeZone: call.timeZone, signal });
+  const style = await styleOf({ sheet, targets, signal });
+  const candidates = await sheetCandidates({ sheet, targets, style, people, timeZone: call.timeZone, signal });
   return {
     candidates,
     unknownColumns: unknown,
-    rejected: (failed) => rejectedOfSheet(sheet, targets, new Set(failed.flatMap((candidate) => candidate.rows))),
+    reading: readingOf(sheet, style),
+    rejected: (failed) =>
+      rejectedOfSheet({ sheet, targets, style }, new Set(failed.flatMap((candidate) => candidate.rows))),
   };
 }

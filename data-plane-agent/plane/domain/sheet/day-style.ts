@@ -1,0 +1,81 @@
+import { parseDay, parseLooseDay, type Day } from '../../../base/day.js';
+import { normal } from '../../../base/text.js';
+import { readByEvidence, type Evidence, type Readings } from './evidence.js';
+
+/** The order of a day whose year is last: `31/12/2026` or `12/31/2026`. */
+export type DayOrder = 'DMY' | 'MDY';
+export type DayEvidence = Evidence<DayOrder>;
+export const DAY_ORDERS = ['DMY', 'MDY'] as const satisfies readonly DayOrder[];
+
+/** A day of each order that can be of no other. */
+export const DAY_SAMPLES = { DMY: '31/12/2026', MDY: '12/31/2026' } as const satisfies Record<DayOrder, string>;
+
+const YEAR_FIRST = /^(\d{4})([-.])(\d{1,2})\2(\d{1,2})\.?$/;
+const YEAR_LAST = /^(\d{1,2})([-./])(\d{1,2})\2(\d{4})$/;
+const SHORT_YEAR = /^\d{1,2}([-./])\d{1,2}\1\d{1,2}$|^\d{2}\s?年\s?\d{1,2}\s?月\s?\d{1,2}\s?日$/;
+/** Characters of the longest day: a timestamp with its zone. */
+const LONGEST = 100;
+
+/**
+ * The days that a text may mean. A day that begins with its year has one meaning; `05/03/2026` may be in March or in
+ * May, and `31/12/2026` has its day first.
+ */
+export function dayReadings(text: string): Readings<DayOrder, Day> {
+  const plain = normal(text.trim(), { max: LONGEST, form: 'NFKC' });
+  if (!plain.ok) return {};
+  const loose = parseLooseDay(plain.text) ?? yearFirst(plain.text);
+  if (loose !== undefined) return { DMY: loose, MDY: loose };
+  const [, first = '', , second = '', year = ''] = YEAR_LAST.exec(plain.text) ?? [];
+  const [dayFirst, monthFirst] = [dayOf(year, second, first), dayOf(year, first, second)];
+  return {
+    ...(dayFirst === undefined ? {} : { DMY: dayFirst }),
+    ...(monthFirst === undefined ? {} : { MDY: monthFirst }),
+  };
+}
+
+function yearFirst(text: string): Day | undefined {
+  const [, year = '', , month = '', day = ''] = YEAR_FIRST.exec(text) ?? [];
+  return dayOf(year, month, day);
+}
+
+const dayOf = (year: string, month: string, day: string): Day | undefined =>
+  year === '' ? undefined : parseDay(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`);
+
+export type ReadDay = { readonly ok: true; readonly value: Day } | { readonly ok: false; readonly problem: string };
+
+export const NO_DAY = 'must be a calendar date like 2026-03-31, 2026/3/31 or 2026年3月31日';
+
+/** Reads a day by the evidence of its file, or says why not, as the end of a sentence that begins with the column. */
+export function readDay(text: string, evidence: DayEvidence): ReadDay {
+  const read = readByEvidence(dayReadings(text), evidence);
+  if (read.ok) return read;
+  switch (read.why) {
+    case 'unreadable':
+      return { ok: false, problem: hasShortYear(text) ? SHORT : NO_DAY };
+    case 'contradicts':
+      return { ok: false, problem: contradiction(text.trim(), read.style, evidence) };
+    case 'ambiguous':
+      return { ok: false, problem: ambiguity(text.trim(), read.readings, evidence) };
+  }
+}
+
+const SHORT = 'has a year of two digits; write all four, like 2026-03-31';
+const hasShortYear = (text: string): boolean => text.length <= LONGEST && SHORT_YEAR.test(text.trim());
+
+const FIRST = { DMY: 'its day first', MDY: 'its month first' } as const;
+
+function contradiction(text: string, order: DayOrder, { seen }: DayEvidence): string {
+  const other = order === 'DMY' ? 'MDY' : 'DMY';
+  return `"${text}" has ${FIRST[order]}, but row ${seen[other] ?? 1} has a date with ${FIRST[other]}; write dates like 2026-03-31`;
+}
+
+function ambiguity(
+  text: string,
+  { DMY = '', MDY = '' }: Readings<DayOrder, Day>,
+  { isMixed, seen }: DayEvidence,
+): string {
+  const why = isMixed
+    ? `row ${seen.DMY ?? 1} of the file has a date with its day first and row ${seen.MDY ?? 1} one with its month first`
+    : 'no date of the file has a day above 12';
+  return `"${text}" may be ${DMY} or ${MDY}: ${why}; write ${DMY} or ${MDY}`;
+}

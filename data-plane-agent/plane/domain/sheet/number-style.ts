@@ -1,0 +1,97 @@
+import { decimalsIn, exactNumber, numberParts, plainNumber } from '../fields/numbers.js';
+import { readByEvidence, type Evidence, type Readings } from './evidence.js';
+
+/** How decimals are marked: `1,234.56` or `1.234,56`. */
+export type NumberStyle = 'point' | 'comma';
+export type NumberEvidence = Evidence<NumberStyle>;
+
+export const DECIMAL_MARKS = { point: '.', comma: ',' } as const satisfies Record<NumberStyle, string>;
+/** A number of each style that can be of no other. */
+export const NUMBER_SAMPLES = { point: '1,234.56', comma: '1.234,56' } as const satisfies Record<NumberStyle, string>;
+
+/** Thousands are parted alike throughout a number, and the first group has no leading zero. */
+const GROUPED = {
+  point: /^[1-9]\d{0,2}([, '’])\d{3}(?:\1\d{3})*(?:\.\d+)?$/,
+  comma: /^[1-9]\d{0,2}([. '’])\d{3}(?:\1\d{3})*(?:,\d+)?$/,
+} as const satisfies Record<NumberStyle, RegExp>;
+const UNGROUPED = { point: /^\d*\.\d+$/, comma: /^\d*,\d+$/ } as const satisfies Record<NumberStyle, RegExp>;
+const STYLES = ['point', 'comma'] as const;
+const LONGEST = 60;
+
+/**
+ * The values that a text may have as a number. `45.000` may be 45 or 45000, `1.5` is no number with a decimal comma,
+ * and `1 234` is the same in both styles.
+ */
+export function numberReadings(text: string): Readings<NumberStyle, number> {
+  const parts = numberParts(text);
+  if (!parts || parts.unsigned.length > LONGEST) return {};
+  const { unsigned } = parts;
+  const readings: Partial<Record<NumberStyle, number>> = {};
+  for (const style of STYLES) {
+    const plain = /^\d+$/.test(unsigned) ? unsigned : plainIn(unsigned, style);
+    const value = plain === undefined ? undefined : exactNumber(plain, parts);
+    if (value !== undefined) readings[style] = value;
+  }
+  return readings;
+}
+
+function plainIn(text: string, style: NumberStyle): string | undefined {
+  const mark = GROUPED[style].exec(text)?.[1];
+  if (mark === undefined && !UNGROUPED[style].test(text)) return undefined;
+  return (mark === undefined ? text : text.replaceAll(mark, '')).replace(DECIMAL_MARKS[style], '.');
+}
+
+/** The mark between the thousands of a number of this style; `undefined` for a number without one. */
+export const groupMarkIn = (text: string, style: NumberStyle): string | undefined =>
+  GROUPED[style].exec(numberParts(text)?.unsigned ?? '')?.[1]?.replace('’', "'");
+
+/**
+ * Whether a text has three digits after a point, the last a zero, and may be thousands: `45.000`. Programs write no
+ * such decimals, so even a file that separates its cells by commas may mean thousands.
+ */
+export const mayBeThousandsByPoints = (text: string): boolean =>
+  /^[1-9]\d{0,2}\.\d\d0$/.test(numberParts(text)?.unsigned ?? '');
+
+export type ReadNumber =
+  { readonly ok: true; readonly value: number } | { readonly ok: false; readonly problem: string };
+
+export const NO_NUMBER = 'must be a number like 1234.56';
+
+/** Reads a number by the evidence of its file, or says why not, as the end of a sentence that begins with the column. */
+export function readNumber(text: string, evidence: NumberEvidence): ReadNumber {
+  const read = readByEvidence(numberReadings(text), evidence);
+  if (read.ok) return read;
+  switch (read.why) {
+    case 'unreadable':
+      return { ok: false, problem: NO_NUMBER };
+    case 'contradicts':
+      return { ok: false, problem: contradiction(text.trim(), read.style, evidence) };
+    case 'ambiguous':
+      return { ok: false, problem: ambiguity(text.trim(), read.readings, evidence) };
+  }
+}
+
+const MARK_NAMES = { point: 'decimal point', comma: 'decimal comma' } as const;
+
+function contradiction(text: string, style: NumberStyle, { seen }: NumberEvidence): string {
+  const other = style === 'point' ? 'comma' : 'point';
+  return `"${text}" is written with a ${MARK_NAMES[style]}, but row ${seen[other] ?? 1} with a ${MARK_NAMES[other]}; write all numbers of the file alike`;
+}
+
+function ambiguity(text: string, readings: Readings<NumberStyle, number>, { isMixed, seen }: NumberEvidence): string {
+  const [decimals = 0, thousands = 0] = Object.values(readings).toSorted((a, b) => Math.abs(a) - Math.abs(b));
+  const style = readings.point === decimals ? 'point' : 'comma';
+  const why = isMixed
+    ? `row ${seen.point ?? 1} of the file has a decimal point and row ${seen.comma ?? 1} a decimal comma`
+    : 'no number of the file shows whether a point or a comma marks its decimals';
+  return `"${text}" may be ${plainNumber(decimals)} (with decimals) or ${plainNumber(thousands)} (with thousands): ${why}; write ${plainNumber(thousands)} or ${numberAlone(decimals, style, { decimals: 2 })}`;
+}
+
+/** A number that has this value in any file. With a fraction, it also shows the style of its file. */
+export function numberAlone(value: number, style: NumberStyle, { decimals = 0 } = {}): string {
+  const plain = plainNumber(value);
+  const [whole = '', fraction = ''] = plain.split('.');
+  // Three digits might be thousands.
+  const shown = decimalsIn(value) === 3 ? `${fraction}0` : fraction.padEnd(decimals, '0');
+  return shown === '' ? whole : `${whole}${DECIMAL_MARKS[style]}${shown}`;
+}
