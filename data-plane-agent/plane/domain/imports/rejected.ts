@@ -144,7 +144,8 @@ export function rejectedCsv(
   const hidden = new Set(isOwn || rights.sensitive ? [] : accounts);
   const seen = new Set(fields.map(({ code }) => code));
   const unseen = new Set(isOwn ? [] : custom.filter(({ code }) => !seen.has(code)).map(({ at }) => at));
-  const rowOf = (cells: readonly string[]): string => csvCells(cells, csv.delimiter) + END_OF_ROW;
+  const delimiter = rows.some(({ cells }) => cells.some((cell) => AFTER_COMMA.test(cell))) ? ',' : csv.delimiter;
+  const rowOf = (cells: readonly string[]): string => csvCells(cells, delimiter) + END_OF_ROW;
   const lines = rows.map(({ row, cells }) =>
     rowOf([
       ...cells.map((cell, i) =>
@@ -155,6 +156,12 @@ export function rejectedCsv(
   );
   return (csv.byteOrderMark ? BYTE_ORDER_MARK : '') + rowOf([...header, ERROR_COLUMN]) + lines.join('');
 }
+
+/**
+ * A formula after a comma. The guard does not cover commas, since between commas such a cell is quoted: with another
+ * delimiter, a spreadsheet that separates cells at commas would run it.
+ */
+const AFTER_COMMA = /,['"]*[=+\-@\t\r\n\0＝＋－＠]/;
 
 /** Of rows that came from a list or a workbook. */
 const FORMAT = { delimiter: ',', byteOrderMark: true } as const;

@@ -119,9 +119,12 @@ export const readingOf = ({ csv }: Pick<Sheet, 'csv'>, { numbers, days, groupMar
   dayOrder: days.style,
 });
 
-/** A number and a day in the style of the file, for a column that names it; empty when the file has none. */
-export const sampleOf = ({ numbers, days }: Pick<SheetStyle, 'numbers' | 'days'>): string =>
-  [
-    ...(numbers.style !== null ? [NUMBER_SAMPLES[numbers.style]] : numbers.isNeeded ? [UNKNOWN] : []),
+/** A number and a day in the style that the file has shown, for a column that names it; empty when it has shown none. */
+export function sampleOf({ numbers, days }: Pick<SheetStyle, 'numbers' | 'days'>): string {
+  const shown = numbers.style !== null && numbers.seen[numbers.style] !== undefined ? numbers.style : null;
+  return [
+    ...(shown === null ? [] : [NUMBER_SAMPLES[shown]]),
+    ...(numbers.style === null && numbers.isNeeded ? [UNKNOWN] : []),
     ...(days.style === null ? [] : [DAY_SAMPLES[days.style]]),
   ].join(' ');
+}
