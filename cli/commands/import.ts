@@ -36,7 +36,7 @@ export const addImport: AddCommand = (program, cli) => {
     .option(...JSON_OPTION)
     .addHelpText(
       'after',
-      `\nA CSV may be in UTF-8, UTF-16 with a byte order mark, or GB18030. At most ${MAX_IMPORT_ROWS} rows. Headers are field names or their\nlabels in English or Chinese; "duebook export --profile full" writes such a file. Existing contracts\nare not changed: a contract number in use is an error of its row. Exits 0 when all rows were entered, 1 when some failed.`,
+      `\nA CSV may be in UTF-8, UTF-16 with a byte order mark, or GB18030. At most ${MAX_IMPORT_ROWS} rows. Headers are field names, their\nlabels in English or Chinese, or other usual words for them; "duebook export --profile full" writes such a file.\nNumbers and dates are read by what the whole file shows; one with two readings that nothing decides is an error of its\nrow. Existing contracts are not changed: a contract number in use is an error of its row. Exits 0 when all rows were\nentered, 1 when some failed.`,
     )
     .addHelpText(
       'after',
@@ -120,13 +120,28 @@ function csvOf(bytes: Uint8Array): ReturnType<typeof readCsv> {
 type Encoding = NonNullable<Parameters<typeof readCsv>[1]>;
 
 function textOf(
-  { total, created, failed, skipped, contracts, unknownColumns, reading, rows }: ImportReport,
+  {
+    total,
+    created,
+    failed,
+    skipped,
+    contracts,
+    unknownColumns,
+    suggestions,
+    missingColumns,
+    reading,
+    rows,
+  }: ImportReport,
   { dryRun }: { dryRun: boolean },
 ): string {
   const entered = `${contracts} ${contracts === 1 ? 'contract' : 'contracts'} ${dryRun ? 'would be' : contracts === 1 ? 'was' : 'were'} entered`;
   const summary = `${entered}, from ${created} of ${total} rows; ${failed} failed, ${skipped} were blank.`;
-  const unknown =
-    unknownColumns.length === 0 ? [] : [`Unknown columns that were ignored: ${unknownColumns.map(oneLine).join(', ')}`];
+  const meant = new Map(suggestions.map(({ column, suggestion }) => [column, ` (perhaps ${suggestion})`]));
+  const named = unknownColumns.map((column) => oneLine(column + (meant.get(column) ?? '')));
+  const unknown = [
+    ...(named.length === 0 ? [] : [`Unknown columns that were ignored: ${named.join(', ')}`]),
+    ...(missingColumns.length === 0 ? [] : [`Required columns that the file lacks: ${missingColumns.join(', ')}`]),
+  ];
   const problems = rows.flatMap(({ row, errors = [] }) =>
     errors.map(({ code, message, value }) => [String(row), code, message, value ?? '']),
   );

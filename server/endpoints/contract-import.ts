@@ -27,7 +27,8 @@ const RULES =
   '`xlsxBase64`: an .xlsx file without password or macros, with one sheet; formulas count with their last calculated value, and a formula error fails the row.\n\n' +
   'Numbers that are texts are written like 1,234.56 or 1.234,56, also with spaces or apostrophes between thousands, without a currency. All number columns of the file together decide which: `45.000` is 45 beside `12.5`, and 45000 beside `1.234,5`. If no number shows it, cells separated by commas mean decimal points, as programs write them, unless a number like `45.000` may be thousands; otherwise each number with two readings is an error of its row, which names both. In a file where some numbers have decimal commas and some decimal points, those of the smaller part are refused, and so is every number with two readings. ' +
   'Dates are written like 2026-03-31, 2026/3/31, 2026.03.31, 2026年3月31日, 31.12.2026, 31/12/2026 or 12/31/2026. Whether the day or the month is first is decided by any day above 12 in all date columns together; without one, and in a file that has both, a date with two readings is refused. A year has four digits. `reading` in the report says how the file was read.\n\n' +
-  'Headers are field names, as in an export, or their English or Chinese labels; case and spaces are ignored. Custom fields are `cf:<code>` or their name; lists are JSON. Unknown headers are listed in `unknownColumns`; columns of computed values are ignored. ' +
+  'Headers are field names, as in an export, their English or Chinese labels, or other usual words for them (`Contract No.`, `合同号`, `合同总价`); case, spaces and punctuation are ignored. Custom fields are `cf:<code>` or their name; lists are JSON. Unknown headers are listed in `unknownColumns`, and in `suggestions` with the field that they probably mean; columns of computed values are ignored. Required columns that the file lacks are listed in `missingColumns`, and not again in the errors of each row. ' +
+  'Cells of `type`, `status`, `workflowStage`, currencies, `line.reconciliationStatus` and the `kind` of terms may also be in words (`销售`, `Sales`, `RMB`, `已对账`); yes and no of a custom field in English or Chinese. ' +
   'In a file, rows with the same contract number and one payment line each (`line.…`) form one contract; their contract fields must agree. A contract with an invalid row is not created at all. Instead of the id of a subject company, owner, superior or lifecycle template, a name, an email address or a code may be given; if an id is unknown, the name, address or code in the adjacent column is used. A column `Owner` is read only if neither `ownerId` nor `ownerEmail` is present. ' +
   'Account numbers that an export has masked are refused. One apostrophe before `=`, `+`, `-`, `@` and the like is removed, since an export adds it.\n\n' +
   'Received amounts need `payment_entry (edit)`, invoice fields `invoice (edit)`, stages after review the workflow control `admin`: without these, the rows concerned fail. ';
@@ -108,11 +109,11 @@ const getImportErrors = endpoint('GET /contracts/import/batches/:id/errors.csv',
 const getImportTemplate = endpoint('GET /contracts/import/template.csv', {
   summary: 'Download an empty import file to fill in',
   description:
-    'A header row with all columns of an import, including the custom fields that the caller may write, and no data rows. Headers are field names or, with `language`, labels in that language.',
+    'A header row with all columns of an import, including the custom fields that the caller may write, and an example row. Headers are field names or, with `language`, labels in that language (`zh` and `zh-CN` are the same); those of required columns end in ` *`. The columns `line.…` may stay empty; a row with one of them needs period, due date and amount. An import skips the example row as long as it has the contract number that says so.',
   needs: edit('contract_edit'),
   query: s.object({ language: s.optional(s.enum(TEMPLATE_LANGUAGES)) }),
   produces: 'text/csv',
-  returns: fileOf('text/csv', 'The header row.'),
+  returns: fileOf('text/csv', 'The header row and an example row.'),
   calls: ['getImportTemplate'],
   fails: [],
   run: async ({ query, plane, principal, request }) => {

@@ -167,6 +167,17 @@ describe('duebook import', () => {
     expect(await numbers()).to.deep.equal(['X1']);
   });
 
+  it('names missing columns, and suggests a field for a misspelt one', async () => {
+    const { inProcess, file } = await acme();
+    const header = HEADER.map((name) => ({ 数量: '数量们', 合同编号: '合同编好' })[name] ?? name);
+    const path = file('words.csv', [header, cells('W1')].map((row) => row.join(',')).join('\n'));
+    const { code, stdout } = await inProcess(['import', path, '--tenant', 'acme', '--dry-run']);
+    expect(code).to.equal(1);
+    expect(stdout)
+      .to.contain('\nUnknown columns that were ignored: 合同编好 (perhaps contractNo), 数量们\n')
+      .and.contain('\nRequired columns that the file lacks: contractNo, quantity');
+  });
+
   it('imports nothing with --dry-run, and prints the report with --json', async () => {
     const { inProcess, file, numbers } = await acme();
     const path = file('book.csv', csv(cells('D1'), cells('D2', { 数量: '0' })));

@@ -94,7 +94,10 @@ describe('importing contracts over HTTP', () => {
         };
         const template = await owner.get('/contracts/import/template.csv', { query: { language: 'zh' } });
         const [header = []] = parse(template.text, { bom: true }) as string[][];
-        expect(header).to.include.members(Object.values(labels));
+        expect(header.map((text) => text.replace(/ \*$/, ''))).to.include.members(Object.values(labels));
+        expect((await owner.get('/contracts/import/template.csv', { query: { language: 'zh-CN' } })).text).to.equal(
+          template.text,
+        );
         const cells = row({ startDate: '2026年1月1日' });
         const { body } = await send({
           csv: csvOf([Object.fromEntries(Object.entries(labels).map(([name, label]) => [label, cells[name] ?? '']))]),
@@ -104,9 +107,102 @@ describe('importing contracts over HTTP', () => {
         expect(template.headers.get('content-disposition')).to.equal(
           'attachment; filename="import-template-2026-03-15.csv"',
         );
-        expect((await send({ csv: template.text })).body, 'an unmodified template contains no rows')
-          .to.include({ total: 0, created: 0 })
-          .and.to.deep.include({ rows: [], unknownColumns: [] });
+        expect((await send({ csv: template.text })).body, 'an unmodified template contains only an example row')
+          .to.include({ total: 1, created: 0, failed: 0, skipped: 1 })
+          .and.to.deep.include({ rows: [{ row: 2, status: 'skipped' }], unknownColumns: [], missingColumns: [] });
+      });
+
+      it('accepts other words for columns and values, and a template with rows below its example', async () => {
+        const template = await owner.get('/contracts/import/template.csv', { query: { language: 'en' } });
+        const [header = [], example = []] = parse(template.text, { bom: true }) as string[][];
+        const own = (changes: Cells) =>
+          header.map((title, i) => {
+            const name = title.replace(/ \*$/, '');
+            return String(changes[name] ?? example[i] ?? '');
+          });
+        const filled = csvOf(
+          [
+            own({
+              'Contract number': 'TPL-1',
+              'Archive code': 'TPL-1',
+              'Subject company': subject,
+              'Owner e-mail': made.owner.email,
+            }),
+          ].map((cells) => Object.fromEntries(cells.map((cell, i) => [header[i] ?? '', cell]))),
+        );
+        const [head = '', ...rows] = filled.split('\r\n');
+        const sheet = [head, example.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(','), ...rows].join('\r\n');
+        const { body } = await send({ csv: sheet });
+        expect(body, JSON.stringify(body)).to.include({ total: 2, created: 1, skipped: 1 });
+
+        const cells = row({ currencyCode: null });
+        const words: Cells = {
+          'Contract No.': cells['contractNo'] ?? '',
+          档案号: cells['archiveCode'] ?? '',
+          'Project name': cells['projectName'] ?? '',
+          主体: subject,
+          甲方名称: 'A',
+          乙方名称: 'B',
+          设备: 'Crane',
+          型号: 'Q',
+          Qty: '2',
+          'Price per unit': '100',
+          合同总价: '200',
+          合同类型: '租赁',
+          状态: '已完成',
+          币种: 'RMB',
+          结算方式: '转账',
+          'Start date': '2026-01-01',
+          'End date': '31/12/2026',
+          负责人邮件: made.owner.email,
+          Colour: 'red',
+          'Sign dat': '2026-01-01',
+        };
+        const named = await send({ csv: csvOf([words]) });
+        expect(named.body, named.text).to.include({ created: 1 });
+        expect(named.body.unknownColumns).to.deep.equal(['Colour', 'Sign dat']);
+        expect(named.body.suggestions).to.deep.equal([{ column: 'Sign dat', suggestion: 'signDate' }]);
+        const contract = await owner.get(`/contracts/${named.body.rows[0]?.contractId}`);
+        expect(contract.body).to.include({ type: 'lease', status: 'completed', currencyCode: 'CNY', totalAmount: 200 });
+      });
+
+      it('reports a missing required column once, and for the rows only their other errors', async () => {
+        const { partyB: _b, ownerEmail: _o, ...some } = row();
+        const { partyB: _b2, ownerEmail: _o2, ...other } = row({ quantity: 'none' });
+        const { body } = await send({ csv: csvOf([some, other]) });
+        expect(body.missingColumns).to.deep.equal(['partyB', 'ownerEmail']);
+        expect(body).to.include({ created: 0, failed: 2 });
+        expect(body.rows[0]?.errors).to.deep.equal([]);
+        expect(faultsOf(body)).to.deep.equal(['3 quantity INVALID_INPUT']);
+        const file = await owner.get(`/contracts/import/batches/${body.batchId}/errors.csv`);
+        const [first] = parse(file.text, { bom: true, columns: true }) as Record<string, string>[];
+        expect(first?.['error']).to.equal('columns are missing: partyB, ownerEmail');
+      });
+
+      it('reads numbers and dates in the style of the whole file, and reports this style', async () => {
+        const { body } = await send({
+          csv: csvOf(
+            [
+              row({ totalAmount: '45.000', signDate: '05/03/2025' }),
+              row({ totalAmount: '45.000,00', signDate: '31/12/2025' }),
+            ],
+            ';',
+          ),
+        });
+        expect(body, JSON.stringify(body.rows)).to.include({ created: 2 });
+        expect(body.reading).to.deep.equal({
+          delimiter: ';',
+          encoding: null,
+          decimalMark: ',',
+          groupMark: '.',
+          dayOrder: 'DMY',
+        });
+        for (const { contractId } of body.rows)
+          expect((await owner.get(`/contracts/${contractId}`)).body).to.include({ totalAmount: 45000 });
+        const open = await send({ csv: csvOf([row({ totalAmount: '45.000' })], ';') });
+        expect(open.body.rows[0]?.errors?.[0]?.message).to.match(
+          /may be 45 \(with decimals\) or 45000 \(with thousands\)/,
+        );
       });
 
       it('refuses anything but exactly one source, an excessive length, and invalid base64', async () => {

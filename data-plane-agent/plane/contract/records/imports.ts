@@ -13,8 +13,8 @@ export const MAX_REPORT_ERRORS = 20_000;
 /** How long the report of a batch is available, in days. */
 export const BATCH_DAYS = 30;
 
-/** The languages of the column labels in the import template. */
-export const TEMPLATE_LANGUAGES = ['en', 'zh'] as const;
+/** The languages of the column labels in the import template; `zh` and `zh-CN` are the same. */
+export const TEMPLATE_LANGUAGES = ['en', 'zh', 'zh-CN'] as const;
 
 /**
  * A contract in a row. Unknown fields are refused at every level; values are validated row by row, so that an invalid
@@ -80,7 +80,7 @@ export const ImportedRow = s.object(
       min: 1,
       about: 'The number of the record in the file, where the header is 1; in `rows` the position, from 1.',
     }),
-    status: s.enum(['created', 'failed', 'skipped'], '`skipped`: a blank row.'),
+    status: s.enum(['created', 'failed', 'skipped'], '`skipped`: a blank row, or the example row of the template.'),
     contractId: s.omittable(s.id()),
     contractNo: s.omittable(s.verbatim({ max: 1_000 })),
     errors: s.omittable(s.list(ImportError, MAX_ROW_ERRORS)),
@@ -130,6 +130,16 @@ export const ImportReport = s.object(
     skipped: s.integer(),
     contracts: s.integer({ about: 'The number of created contracts: several rows of a file may form one contract.' }),
     unknownColumns: s.list(s.text({ max: 200 }), 500, 'Headers that match no field; their cells were ignored.'),
+    suggestions: s.list(
+      s.object({ column: s.text({ max: 200 }), suggestion: s.text({ max: 200 }) }, { title: 'ColumnSuggestion' }),
+      500,
+      'Unknown headers that are probably meant for a field: the header, and the name to give it.',
+    ),
+    missingColumns: s.list(
+      s.text({ max: 200 }),
+      100,
+      'Required columns that the file lacks. Its rows fail; their errors do not name these columns again.',
+    ),
     reading: s.nullable(ImportReading),
     rows: s.list(ImportedRow, 2 * MAX_IMPORT_ROWS),
   },

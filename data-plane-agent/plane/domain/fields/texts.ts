@@ -43,8 +43,8 @@ function indexOf(members: readonly Member[]): MemberIndex {
 }
 const indexes = new WeakMap<readonly Member[], MemberIndex>();
 
-const YES = new Set(['true', 'yes', '1', '是']);
-const NO = new Set(['false', 'no', '0', '否']);
+const YES = new Set(['true', 'yes', 'y', '1', '是', '有', '真', '对', '√', '✓', '✔']);
+const NO = new Set(['false', 'no', 'n', '0', '否', '无', '没有', '假', '不是', '×', '✗', '✘']);
 export const flagIn = (text: string): boolean | undefined =>
   YES.has(text.toLowerCase()) ? true : NO.has(text.toLowerCase()) ? false : undefined;
 

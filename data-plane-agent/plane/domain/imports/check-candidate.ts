@@ -15,11 +15,22 @@ export type CheckedCandidate =
 /** Finds all problems of a contract that can be detected before it is created. */
 export async function checkCandidate(
   candidate: Candidate,
-  { directory, rights }: { readonly directory: Directory; readonly rights: Rights },
+  {
+    directory,
+    rights,
+    missing,
+  }: {
+    readonly directory: Directory;
+    readonly rights: Rights;
+    /** Fields whose columns the file lacks, which is reported once for the file. */
+    readonly missing: ReadonlySet<string>;
+  },
 ): Promise<CheckedCandidate> {
   const { input, problems: unknown } = withReferences(candidate, directory);
   const checked = await check(input);
-  const issues = checked.ok ? [] : checked.issues.map(({ path, problem }) => problemAt(candidate.place(path), problem));
+  const issues = (checked.ok ? [] : checked.issues)
+    .map(({ path, problem }) => problemAt(candidate.place(path), problem))
+    .filter(({ field, value }) => value !== undefined || field === null || !missing.has(field));
   const problems = await oneAField([
     ...candidate.problems,
     ...unknown,

@@ -138,8 +138,9 @@ export function rejectedCsv(
   report: ImportReport,
   { isOwn, rights, fields }: Reader,
 ): string {
+  const lacking = report.missingColumns.length === 0 ? '' : `columns are missing: ${report.missingColumns.join(', ')}`;
   const reasons = new Map(
-    report.rows.map(({ row, errors = [] }) => [row, errors.map(({ message }) => message).join('; ')]),
+    report.rows.map(({ row, errors = [] }) => [row, errors.map(({ message }) => message).join('; ') || lacking]),
   );
   const hidden = new Set(isOwn || rights.sensitive ? [] : accounts);
   const seen = new Set(fields.map(({ code }) => code));

@@ -33,6 +33,8 @@ interface ImportResult {
   readonly outcomes: readonly Outcome[];
   readonly blank: readonly number[];
   readonly unknownColumns: readonly string[];
+  readonly suggestions: ImportReport['suggestions'];
+  readonly missingColumns: readonly string[];
   readonly reading: ImportReading | null;
   /** Warnings of created rows by row number. */
   readonly warnings: ReadonlyMap<number, readonly Warning[]>;
@@ -42,7 +44,7 @@ interface ImportResult {
 /** The report of an import, ordered by row. */
 export async function reportOf(
   batchId: string | null,
-  { outcomes, blank, unknownColumns, reading, warnings, rights }: ImportResult,
+  { outcomes, blank, warnings, rights, ...file }: ImportResult,
 ): Promise<ImportReport> {
   const skipped = blank.map((row): ImportedRow => ({ row, status: 'skipped' }));
   const made = new Set(
@@ -64,8 +66,10 @@ export async function reportOf(
     failed: count('failed'),
     skipped: skipped.length,
     contracts: outcomes.filter(({ entered }) => entered !== null).length,
-    unknownColumns: [...unknownColumns],
-    reading,
+    unknownColumns: [...file.unknownColumns],
+    suggestions: [...file.suggestions],
+    missingColumns: [...file.missingColumns],
+    reading: file.reading,
     rows,
   };
 }
@@ -91,11 +95,13 @@ async function rowsOf({ candidate, entered, problems }: Outcome, context: Report
       };
     });
   }
+  // Columns that the file lacks are reported once.
+  const hasOwn = problems.length > 0;
   const contractNo = numberOf(candidate)?.slice(0, 1_000);
   const byRow = Map.groupBy(problems, ({ row }) => row);
   const [first] = byRow.keys();
   return mapYielding(candidate.rows, (row) => {
-    const errors = errorsOf(byRow.get(row) ?? [], { row: first ?? row, context });
+    const errors = !hasOwn ? [] : errorsOf(byRow.get(row) ?? [], { row: first ?? row, context });
     context.errors += errors.length;
     return { row, status: 'failed', ...(contractNo === undefined ? {} : { contractNo }), errors };
   });
@@ -161,7 +167,10 @@ export function reportFor(
   });
   return {
     ...report,
-    reading: report.reading ?? null, // reports of an earlier version have none
+    // Reports of an earlier version have none of these.
+    suggestions: report.suggestions ?? [],
+    missingColumns: report.missingColumns ?? [],
+    reading: report.reading ?? null,
     rows: report.rows.map((row) => (row.errors ? { ...row, errors: row.errors.map(shownError) } : row)),
   };
 }

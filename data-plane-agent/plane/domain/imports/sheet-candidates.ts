@@ -13,6 +13,7 @@ import type { Target } from '../sheet/headers.js';
 import { readNumber } from '../sheet/number-style.js';
 import type { SheetStyle } from '../sheet/sheet-style.js';
 import { isBlank } from '../sheet/sheet.js';
+import { codeOfWord, withTermKinds } from '../sheet/value-words.js';
 import { codeIn, problemAt, type Candidate, type CellOfRow, type RowProblem } from './candidate.js';
 
 export interface SheetReading {
@@ -125,14 +126,14 @@ function readRow(
         key: target.name,
         name: target.name,
         raw,
-        read: readCell(raw, target.column.kind, style),
+        read: inCodes(target.name, readCell(raw, target.column.kind, style)),
       });
     else if (target.kind === 'line')
       keep(found.line, {
         key: target.name.slice(OF_LINE.length),
         name: target.name,
         raw,
-        read: readCell(raw, target.column.kind, style),
+        read: inCodes(target.name, readCell(raw, target.column.kind, style)),
       });
     else if (target.kind === 'custom')
       keep(found.custom, {
@@ -143,6 +144,13 @@ function readRow(
       });
   }
   return { row, ...found, problems };
+}
+
+/** A cell with the codes of an enumeration for the words that people use. */
+function inCodes(column: string, read: ReadCell): ReadCell {
+  if (!read.ok) return read;
+  if (typeof read.value === 'string') return { ok: true, value: codeOfWord(column, read.value) };
+  return column === 'terms' && Array.isArray(read.value) ? { ok: true, value: withTermKinds(read.value) } : read;
 }
 
 function readCustom(

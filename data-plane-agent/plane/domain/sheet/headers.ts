@@ -11,6 +11,9 @@ import {
   type LineColumn,
 } from './columns.js';
 import { unguarded } from './guard.js';
+import { HEADER_WORDS } from './header-words.js';
+import { suggestionsFor, type Suggestion } from './suggestions.js';
+import { wordKey } from './word-key.js';
 
 /** The meaning of a column. */
 export type Target =
@@ -33,17 +36,30 @@ export interface MatchedHeader {
   readonly targets: readonly (Target | undefined)[];
   /** Unknown headers as written. */
   readonly unknown: readonly string[];
+  /** Fields that unknown headers probably mean. */
+  readonly suggestions: readonly Suggestion[];
 }
 
 /**
  * Finds the meaning of each header: a field, its label in English or Chinese, or a custom field (`cf:` and its code, or
- * its name), ignoring case and spaces. `fields` are those that the caller may see. Fails with IMPORT_FILE_INVALID when
- * two columns name the same field, or no header is known.
+ * its name), ignoring case and spaces; and where none of these matches, another word for it, ignoring punctuation too.
+ * `fields` are those that the caller may see. Fails with IMPORT_FILE_INVALID when two columns name the same field, or no
+ * header is known.
  */
 export function matchHeader(header: readonly (string | null)[], fields: readonly FieldRow[]): MatchedHeader {
-  const known = new Map([...customTargets(fields), ...OWN]);
+  const exact = new Map([...customTargets(fields, keyOf), ...OWN]);
+  const words = new Map([...customTargets(fields, wordKey), ...OWN_WORDS]);
+  const found = (text: string, known: ReadonlyMap<string, Target>, key: (one: string) => string) =>
+    known.get(key(text)) ?? known.get(key(unguarded(text)));
+  const named = header.map((text) => (text === null ? undefined : found(text, exact, keyOf)));
+  const taken = new Set(named.map((target) => target?.name));
   const targets = withOwner(
-    header.map((text) => (text === null ? undefined : (known.get(keyOf(text)) ?? known.get(keyOf(unguarded(text)))))),
+    header.map((text, at) => {
+      if (named[at] || text === null) return named[at];
+      // A column of the user's own is ignored, as it always was, beside one that has the field's name.
+      const target = found(text, words, wordKey);
+      return target && taken.has(target.name) ? undefined : target;
+    }),
   );
   if (targets.every((target) => target === undefined))
     throw fail('IMPORT_FILE_INVALID', { reason: 'no column has a known header' });
@@ -54,13 +70,17 @@ export function matchHeader(header: readonly (string | null)[], fields: readonly
       throw fail('IMPORT_FILE_INVALID', { reason: `two columns are for the field ${target.name}` });
     seen.add(target.name);
   }
-  return {
-    targets,
-    unknown: header
-      .filter((text, at): text is string => text !== null && targets[at] === undefined)
-      .map((text) => text.trim().slice(0, 200)),
-  };
+  const unknown = header
+    .filter((text, at): text is string => text !== null && targets[at] === undefined)
+    .map((text) => text.trim().slice(0, 200));
+  return { targets, unknown, suggestions: suggestionsFor(unknown, unusedWords(words, seen)) };
 }
+
+/** The words for fields that no column of the file is for. */
+const unusedWords = (words: ReadonlyMap<string, Target>, seen: ReadonlySet<string>): [string, string][] =>
+  [...words].flatMap(([word, { kind, name }]) =>
+    kind === 'ignored' || seen.has(name) ? [] : [[word, name] as [string, string]],
+  );
 
 /**
  * When no other column identifies the owner, the name column of exports is read as the owner's id or email address,
@@ -84,38 +104,38 @@ function keyOf(header: string): string {
 /** In UTF-16 units; names of custom fields have at most a hundred characters. */
 const LONGEST = 1_000;
 
-const named = (target: Target, ...names: readonly string[]): [string, Target][] =>
-  names.map((name) => [keyOf(name), target]);
+const named = ({ name, labels }: ContractColumn | LineColumn, target: Target): Named[] =>
+  [name, labels.en, labels.zh].map((text) => [text, target]);
 
 const isRead = (column: ContractColumn): boolean => column.field !== null || column.insteadOf !== undefined;
 
+type Named = readonly [string, Target];
+
 /** Built-in columns take precedence over custom fields with the same name, and imported columns over ignored ones. */
-const OWN: readonly [string, Target][] = [
-  ...named({ kind: 'ignored', name: ERROR_COLUMN }, ERROR_COLUMN),
-  ...named({ kind: 'ignored', name: STYLE_COLUMN }, STYLE_COLUMN),
+const NAMES: readonly Named[] = [
+  [ERROR_COLUMN, { kind: 'ignored', name: ERROR_COLUMN }],
+  [STYLE_COLUMN, { kind: 'ignored', name: STYLE_COLUMN }],
   ...[...SUMMARY_COLUMNS, ...CONTRACT_COLUMNS]
     .filter((column) => !isRead(column))
-    .flatMap((column) =>
-      named(
-        { kind: 'ignored', name: column.name, cells: column.kind },
-        column.name,
-        column.labels.en,
-        column.labels.zh,
-      ),
-    ),
-  ...LINE_COLUMNS.flatMap((column) =>
-    named({ kind: 'line', name: column.name, column }, column.labels.en, column.labels.zh, column.name),
-  ),
+    .flatMap((column) => named(column, { kind: 'ignored', name: column.name, cells: column.kind })),
+  ...LINE_COLUMNS.flatMap((column) => named(column, { kind: 'line', name: column.name, column })),
   ...CONTRACT_COLUMNS.filter(isRead).flatMap((column) =>
-    named({ kind: 'contract', name: column.name, column }, column.labels.en, column.labels.zh, column.name),
+    named(column, { kind: 'contract', name: column.name, column }),
   ),
+];
+const OWN: readonly Named[] = NAMES.map(([text, target]) => [keyOf(text), target]);
+
+/** The names and labels without punctuation, and other words. */
+const OWN_WORDS: readonly Named[] = [
+  ...NAMES.flatMap(([, target]) => (HEADER_WORDS[target.name] ?? []).map((word): Named => [wordKey(word), target])),
+  ...NAMES.map(([text, target]): Named => [wordKey(text), target]),
 ];
 
 /** Codes take precedence over names of other fields. */
-function customTargets(fields: readonly FieldRow[]): [string, Target][] {
+function customTargets(fields: readonly FieldRow[], key: (text: string) => string): Named[] {
   const target = (field: FieldRow): Target => ({ kind: 'custom', name: `${CUSTOM_FIELD}${field.code}`, field });
   return [
-    ...fields.flatMap((field) => named(target(field), field.name)),
-    ...fields.flatMap((field) => named(target(field), `${CUSTOM_FIELD}${field.code}`)),
+    ...fields.map((field): Named => [key(field.name), target(field)]),
+    ...fields.map((field): Named => [key(`${CUSTOM_FIELD}${field.code}`), target(field)]),
   ];
 }

@@ -3,7 +3,7 @@ import { mapYielding, yielding } from '../../../base/yielding.js';
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { ContractInput } from '../../contract/records/contracts.js';
-import type { ImportInput, ImportReading } from '../../contract/records/imports.js';
+import type { ImportInput } from '../../contract/records/imports.js';
 import type { Candidate, RowProblem } from '../../domain/imports/candidate.js';
 import { problemsOf } from '../../domain/imports/check-candidate.js';
 import type { Rejected } from '../../tables/imports.js';
@@ -13,13 +13,11 @@ import { lineWarnings } from '../../domain/payments/line-warnings.js';
 import { enterContract, type Entered } from '../contracts/enter-contract.js';
 import { sharedTransfers } from '../receivables/shared-transfers.js';
 import type { OperationContext } from '../operation-context.js';
-import type { PreparedImport } from './prepare-candidates.js';
+import type { PreparedImport, ReadFile } from './prepare-candidates.js';
 
-export interface EnteredImport {
+export interface EnteredImport extends ReadFile {
   readonly outcomes: readonly Outcome[];
   readonly blank: readonly number[];
-  readonly unknownColumns: readonly string[];
-  readonly reading: ImportReading | null;
   readonly warnings: ReadonlyMap<number, readonly Warning[]>;
   readonly rejected: Rejected;
 }
@@ -30,7 +28,7 @@ export async function enterCandidates(
   call: Call,
   {
     input: { people },
-    prepared: { checked, blank, unknownColumns, reading, rejected },
+    prepared: { checked, blank, file, rejected },
   }: { readonly input: ImportInput; readonly prepared: PreparedImport },
 ): Promise<EnteredImport> {
   const { store } = context;
@@ -48,8 +46,7 @@ export async function enterCandidates(
   return {
     outcomes,
     blank,
-    unknownColumns,
-    reading,
+    ...file,
     warnings: await warningsOf(context, outcomes),
     rejected: await rejected(failed),
   };

@@ -1,23 +1,28 @@
 import { yielding } from '../../../base/yielding.js';
 import type { Call } from '../../contract/call.js';
-import type { ImportInput, ImportReading } from '../../contract/records/imports.js';
+import type { ImportInput, ImportReport } from '../../contract/records/imports.js';
+import type { Sheet } from '../../contract/records/sheet.js';
 import { candidateOfRow, withDuplicates, type Candidate } from '../../domain/imports/candidate.js';
 import { checkCandidate, type CheckedCandidate } from '../../domain/imports/check-candidate.js';
 import { directoryOf } from '../../domain/imports/references.js';
 import type { Rejected } from '../../tables/imports.js';
 import { rejectedOfRows, rejectedOfSheet } from '../../domain/imports/rejected.js';
 import { sheetCandidates } from '../../domain/imports/sheet-candidates.js';
-import { matchHeader } from '../../domain/sheet/headers.js';
+import { matchHeader, type MatchedHeader } from '../../domain/sheet/headers.js';
+import { missingColumns } from '../../domain/sheet/required-columns.js';
 import { readingOf, styleOf } from '../../domain/sheet/sheet-style.js';
+import { isExampleNumber } from '../../domain/sheet/template.js';
 import type { OperationContext } from '../operation-context.js';
 import type { FieldRow } from '../../tables/fields.js';
+
+/** What the report says of the file as a whole. */
+export type ReadFile = Pick<ImportReport, 'unknownColumns' | 'suggestions' | 'missingColumns' | 'reading'>;
 
 /** The part of an import that is computed before anything is entered. */
 export interface PreparedImport {
   readonly checked: readonly { readonly candidate: Candidate; readonly result: CheckedCandidate }[];
   readonly blank: readonly number[];
-  readonly unknownColumns: readonly string[];
-  readonly reading: ImportReading | null;
+  readonly file: ReadFile;
   readonly rejected: (failed: readonly Candidate[]) => Promise<Rejected>;
 }
 
@@ -32,37 +37,64 @@ export async function prepareCandidates(
 ): Promise<PreparedImport> {
   const fields = await store.fields.visible();
   const directory = directoryOf(input, (await store.lifecycle.all()).templates);
-  const { candidates, ...read } = await readInput(call, input, { fields, signal });
+  const { candidates, missing, ...read } = await readInput(call, input, { fields, signal });
   const yieldIfDue = yielding(signal);
   const checked: PreparedImport['checked'][number][] = [];
   for (const candidate of withDuplicates(candidates)) {
     await yieldIfDue();
-    checked.push({ candidate, result: await checkCandidate(candidate, { directory, rights: call.rights }) });
+    checked.push({ candidate, result: await checkCandidate(candidate, { directory, rights: call.rights, missing }) });
   }
-  return { checked, blank: input.sheet?.blank ?? [], ...read };
+  return { checked, ...read };
 }
 
-interface Reading extends Pick<PreparedImport, 'unknownColumns' | 'reading' | 'rejected'> {
+interface Reading extends Pick<PreparedImport, 'blank' | 'file' | 'rejected'> {
   readonly candidates: readonly Candidate[];
+  /** The fields whose columns the file lacks. */
+  readonly missing: ReadonlySet<string>;
 }
 
 async function readInput(
   call: Call,
-  { rows, sheet, people }: ImportInput,
+  { rows, sheet: sent, people }: ImportInput,
   { fields, signal }: { readonly fields: readonly FieldRow[]; readonly signal: AbortSignal },
 ): Promise<Reading> {
-  if (!sheet) {
+  if (!sent) {
     const candidates = (rows ?? []).map((row, i) => candidateOfRow(i + 1, row));
-    return { candidates, unknownColumns: [], reading: null, rejected: (failed) => rejectedOfRows(failed, fields) };
+    return {
+      candidates,
+      missing: new Set(),
+      blank: [],
+      file: { unknownColumns: [], suggestions: [], missingColumns: [], reading: null },
+      rejected: (failed) => rejectedOfRows(failed, fields),
+    };
   }
-  const { targets, unknown } = matchHeader(sheet.header, fields);
+  const { targets, unknown, suggestions } = matchHeader(sent.header, fields);
+  const { sheet, examples } = withoutExamples(sent, targets);
   const style = await styleOf({ sheet, targets, signal });
   const candidates = await sheetCandidates({ sheet, targets, style, people, timeZone: call.timeZone, signal });
+  const missing = missingColumns(targets);
   return {
     candidates,
-    unknownColumns: unknown,
-    reading: readingOf(sheet, style),
+    missing: new Set(missing.map(({ field }) => field)),
+    blank: [...sheet.blank, ...examples],
+    file: {
+      unknownColumns: [...unknown],
+      suggestions: [...suggestions],
+      missingColumns: missing.map(({ name }) => name),
+      reading: readingOf(sheet, style),
+    },
     rejected: (failed) =>
       rejectedOfSheet({ sheet, targets, style }, new Set(failed.flatMap((candidate) => candidate.rows))),
   };
+}
+
+/** The sheet without the example row of the template, and the positions of such rows. */
+function withoutExamples(
+  sheet: Sheet,
+  targets: MatchedHeader['targets'],
+): { readonly sheet: Sheet; readonly examples: readonly number[] } {
+  const at = targets.findIndex((target) => target?.name === 'contractNo');
+  const examples = sheet.records.filter(({ cells }) => isExampleNumber(cells[at])).map(({ row }) => row);
+  if (examples.length === 0) return { sheet, examples };
+  return { sheet: { ...sheet, records: sheet.records.filter(({ row }) => !examples.includes(row)) }, examples };
 }

@@ -1,0 +1,59 @@
+import { wordKey } from './word-key.js';
+
+/** An unknown header, and the name of the column that it probably means. */
+export interface Suggestion {
+  readonly column: string;
+  readonly suggestion: string;
+}
+
+/** Unknown headers that are compared with all words; a file with more has been made for something else. */
+const MAX_COMPARED = 50;
+/** Characters of a header that are compared. */
+const LONGEST = 40;
+/** Amounts in such units would be read as if they were in the currency's own. */
+const OTHER_UNIT = /[万千亿]|thousand|million|\bk\b|\bmio\b|\bmln\b/i;
+
+/**
+ * Near misses: headers that differ from a word for a field by few characters, or by a note in parentheses. `words` are
+ * pairs of a word's key and the name of the column.
+ */
+export function suggestionsFor(
+  unknown: readonly string[],
+  words: readonly (readonly [word: string, column: string])[],
+): Suggestion[] {
+  return unknown.slice(0, MAX_COMPARED).flatMap((column) => {
+    if (OTHER_UNIT.test(column) || column.length > 4 * LONGEST) return [];
+    const bare = wordKey(column.replaceAll(/[(（[【][^)）\]】]*[)）\]】]/g, ''));
+    const keys = [...new Set([wordKey(column), bare])].filter((key) => key !== '' && key.length <= LONGEST);
+    let best: { readonly name: string; readonly distance: number } | undefined;
+    for (const key of keys) {
+      for (const [word, name] of words) {
+        const distance = distanceWithin(key, word, allowed(key, word));
+        if (distance !== undefined && (!best || distance < best.distance)) best = { name, distance };
+      }
+    }
+    return best ? [{ column, suggestion: best.name }] : [];
+  });
+}
+
+/** A Chinese word is short: one other character of four is a near miss, one of two another word. */
+function allowed(key: string, word: string): number {
+  const length = Math.min(key.length, word.length);
+  return length < 4 ? 0 : length < 8 ? 1 : 2;
+}
+
+/** The number of characters to insert, remove or replace, if it is not above `max`. */
+function distanceWithin(a: string, b: string, max: number): number | undefined {
+  if (Math.abs(a.length - b.length) > max) return undefined;
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  const distance = row[b.length] ?? max + 1;
+  return distance <= max ? distance : undefined;
+}

@@ -1,0 +1,178 @@
+import { expect } from 'chai';
+import { checker } from '../../data-plane-agent/base/validation.js';
+import { ContractInput } from '../../data-plane-agent/plane/contract/records/contracts.js';
+import { PaymentLineInput } from '../../data-plane-agent/plane/contract/records/lines.js';
+import {
+  CONTRACT_STATUSES,
+  CONTRACT_TYPES,
+  RECONCILIATION_STATUSES,
+  TERM_KINDS,
+  WORKFLOW_STAGES,
+} from '../../data-plane-agent/plane/contract/vocabulary.js';
+import { CONTRACT_COLUMNS, LINE_COLUMNS, SUMMARY_COLUMNS } from '../../data-plane-agent/plane/domain/sheet/columns.js';
+import { HEADER_WORDS } from '../../data-plane-agent/plane/domain/sheet/header-words.js';
+import { matchHeader } from '../../data-plane-agent/plane/domain/sheet/headers.js';
+import { missingColumns, REQUIRED_COLUMNS } from '../../data-plane-agent/plane/domain/sheet/required-columns.js';
+import { isExampleNumber, templateOf } from '../../data-plane-agent/plane/domain/sheet/template.js';
+import { codeOfWord, withTermKinds } from '../../data-plane-agent/plane/domain/sheet/value-words.js';
+import { wordKey } from '../../data-plane-agent/plane/domain/sheet/word-key.js';
+
+const names = (header: (string | null)[]) => matchHeader(header, []).targets.map((target) => target?.name);
+
+describe('words for columns', () => {
+  it('are read in English and Chinese, whatever their case, spaces and punctuation', () => {
+    for (const [header, name] of [
+      ['Contract No.', 'contractNo'],
+      ['CONTRACT #', 'contractNo'],
+      ['contract_no', 'contractNo'],
+      ['Contract-Number:', 'contractNo'],
+      ['合同号', 'contractNo'],
+      ['合同编号 *', 'contractNo'],
+      ['合同总价', 'totalAmount'],
+      ['总价', 'totalAmount'],
+      ['Total amount*', 'totalAmount'],
+      ['Due date', 'line.dueDate'],
+      ['line_due_date', 'line.dueDate'],
+      ['应收金额：', 'line.amount'],
+      ['Invoice #', 'line.invoiceNo'],
+      ['税率', 'invoicePoints'],
+      ['Tax %', 'invoicePoints'],
+    ] as const)
+      expect(names([header]), header).to.deep.equal([name]);
+  });
+
+  it('are words for one column each, which exists, and none is the name of another', () => {
+    const columns = [...CONTRACT_COLUMNS, ...LINE_COLUMNS, ...SUMMARY_COLUMNS];
+    const known = new Map<string, string>(
+      columns.flatMap(({ name, labels }) =>
+        [name, labels.en, labels.zh].map((text): [string, string] => [wordKey(text), name]),
+      ),
+    );
+    expect(Object.keys(HEADER_WORDS).filter((name) => !columns.some((column) => column.name === name))).to.deep.equal(
+      [],
+    );
+    const clashes: string[] = [];
+    for (const [name, words] of Object.entries(HEADER_WORDS))
+      for (const word of words) {
+        const other = known.get(wordKey(word));
+        if (other !== undefined && other !== name) clashes.push(`${word}: ${other}, ${name}`);
+        known.set(wordKey(word), name);
+      }
+    expect(clashes).to.deep.equal([]);
+  });
+
+  it('give way to the name of the field, and to custom fields that have the same name', () => {
+    expect(names(['remark', 'Comments', 'contractNo'])).to.deep.equal(['remark', undefined, 'contractNo']);
+    const field = { id: 'x', code: 'rate', name: '税率', type: 'number' } as never;
+    expect(matchHeader(['税率', 'Tax rate'], [field]).targets.map((target) => target?.name)).to.deep.equal([
+      'cf:rate',
+      'invoicePoints',
+    ]);
+  });
+
+  it('that are nearly one are suggested, and none for a unit that would multiply an amount', () => {
+    const { unknown, suggestions } = matchHeader(
+      ['partyA', 'Contrct No', '合同编好', 'Unit prise', '开始日期（计划）', '合同总价（万元）', 'Color', 'Party C'],
+      [],
+    );
+    expect(unknown).to.have.length(7);
+    expect(suggestions).to.deep.equal([
+      { column: 'Contrct No', suggestion: 'contractNo' },
+      { column: '合同编好', suggestion: 'contractNo' },
+      { column: 'Unit prise', suggestion: 'unitPrice' },
+      { column: '开始日期（计划）', suggestion: 'startDate' },
+      { column: 'Party C', suggestion: 'partyB' },
+    ]);
+  });
+
+  it('name the required columns that a file lacks, of a reference the one that people fill in', () => {
+    const lacking = (header: string[]) => missingColumns(matchHeader(header, []).targets).map(({ name }) => name);
+    const all = REQUIRED_COLUMNS.map(({ name }) => name);
+    expect(lacking(all)).to.deep.equal([]);
+    expect(lacking(all.map((name) => ({ subjectName: 'subjectId', ownerEmail: 'Owner' })[name] ?? name))).to.deep.equal(
+      [],
+    );
+    expect(
+      lacking([...all.filter((name) => !/subjectName|partyB|ownerEmail/.test(name)), 'line.amount']),
+    ).to.deep.equal(['subjectName', 'partyB', 'ownerEmail', 'line.period', 'line.dueDate']);
+  });
+});
+
+describe('words for values', () => {
+  it('are codes of the enumerations, by case, spaces and punctuation alike, and others stay as they are', () => {
+    for (const [column, text, code] of [
+      ['type', '销售', 'sale'],
+      ['type', ' Sales ', 'sale'],
+      ['type', 'LEASE', 'lease'],
+      ['type', '租赁', 'lease'],
+      ['status', 'In progress', 'in_progress'],
+      ['status', '已完成', 'completed'],
+      ['workflowStage', '履行中', 'active'],
+      ['line.reconciliationStatus', '已对账', 'matched'],
+      ['currencyCode', 'RMB', 'CNY'],
+      ['currencyCode', '人民币', 'CNY'],
+      ['line.currencyCode', '￥', 'CNY'],
+      ['line.currencyCode', 'US$', 'USD'],
+      ['currencyCode', '¥', '¥'],
+      ['currencyCode', '$', '$'],
+      ['type', 'gift', 'gift'],
+      ['partyA', 'Sales', 'Sales'],
+    ] as const)
+      expect(codeOfWord(column, text), `${column} ${text}`).to.equal(code);
+    expect(withTermKinds([{ kind: '定金', title: 't' }, { kind: 'x' }, 7])).to.deep.equal([
+      { kind: 'deposit', title: 't' },
+      { kind: 'x' },
+      7,
+    ]);
+  });
+
+  it('leave every code what it is', () => {
+    for (const [column, codes] of Object.entries({
+      type: CONTRACT_TYPES,
+      status: CONTRACT_STATUSES,
+      workflowStage: WORKFLOW_STAGES,
+      'line.reconciliationStatus': RECONCILIATION_STATUSES,
+      currencyCode: ['CNY', 'USD', 'SGD'],
+    }))
+      for (const code of codes) expect(codeOfWord(column, code)).to.equal(code);
+    expect(withTermKinds(TERM_KINDS.map((kind) => ({ kind })))).to.deep.equal(TERM_KINDS.map((kind) => ({ kind })));
+  });
+});
+
+describe('the template of an import', () => {
+  for (const language of [null, 'en', 'zh'] as const) {
+    it(`has columns that an import knows, marks the required ones, and an example that would be accepted (${language ?? 'names'})`, () => {
+      const { header, example } = templateOf([], { language, currencyCode: 'CNY' });
+      const { targets, unknown } = matchHeader(header, []);
+      expect([unknown, missingColumns(targets)]).to.deep.equal([[], []]);
+      expect(targets.flatMap((target, i) => (header[i]?.endsWith(' *') ? [target?.name] : []))).to.have.members(
+        REQUIRED_COLUMNS.map(({ name }) => name),
+      );
+      const cells = new Map(targets.map((target, i) => [target?.name ?? '', example[i] ?? '']));
+      expect(isExampleNumber(cells.get('contractNo'))).to.equal(true);
+      for (const { name } of REQUIRED_COLUMNS) expect(cells.get(name), name).to.not.equal('');
+      const contract = checker(ContractInput)({
+        ...Object.fromEntries(
+          ['archiveCode', 'contractNo', 'projectName', 'partyA', 'partyB', 'equipmentName', 'equipmentModel'].map(
+            (name) => [name, cells.get(name)],
+          ),
+        ),
+        ...Object.fromEntries(
+          ['paymentMethod', 'signDate', 'startDate', 'endDate'].map((name) => [name, cells.get(name)]),
+        ),
+        type: codeOfWord('type', cells.get('type') ?? ''),
+        status: codeOfWord('status', cells.get('status') ?? ''),
+        currencyCode: cells.get('currencyCode'),
+        quantity: Number(cells.get('quantity')),
+        unitPrice: Number(cells.get('unitPrice')),
+        totalAmount: Number(cells.get('totalAmount')),
+        terms: JSON.parse(cells.get('terms') ?? '') as unknown,
+        subjectId: '01a20634-62aa-7102-933d-9d7afbf8b4bf',
+        ownerId: '01a20634-62aa-7102-933d-9d7afbf8b4bf',
+      });
+      expect(contract).to.include({ ok: true });
+      const line = { period: cells.get('line.period'), dueDate: cells.get('line.dueDate'), amount: 90_000 };
+      expect(checker(PaymentLineInput)(line)).to.include({ ok: true });
+    });
+  }
+});
