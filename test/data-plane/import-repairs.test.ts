@@ -16,7 +16,7 @@ interface Author {
   readonly separator: '/' | '.' | '-';
   readonly byteOrderMark: boolean;
 }
-/** What a contract of the file really says; numbers in thousandths. */
+/** The intended values of a contract of the file; numbers in thousandths. */
 interface Truth {
   readonly unitPrice: number;
   readonly decimals: 0 | 1 | 2 | 3;
@@ -48,7 +48,7 @@ const truths: fc.Arbitrary<Truth> = fc.record({
   fault: fc.constantFrom('none', 'none', 'quantity', 'unitPrice', 'signDate'),
 });
 
-/** The price with the digits that its author shows, which hide nothing but zeros. */
+/** The price, rounded down to the digits that its author writes. */
 const priceOf = ({ unitPrice, decimals }: Truth): number =>
   unitPrice - (unitPrice % 10 ** (3 - decimals)) + (decimals === 0 ? 1_000 : 0);
 function numberText(truth: Truth, { mark, group }: Pick<Author, 'mark' | 'group'>): string {
@@ -87,37 +87,37 @@ function fileOf(all: readonly Truth[], author: Author): File {
 const textOf = ({ header, rows }: Pick<File, 'header' | 'rows'>, { delimiter, byteOrderMark }: Author): string =>
   (byteOrderMark ? '\uFEFF' : '') + [header, ...rows].map((cells) => csvCells(cells, delimiter)).join('\r\n');
 
-describe('rows of an import that failed', () => {
+describe('failed rows of an import', () => {
   forEachPlane((_name, makePlane) => {
-    /** Whatever has been entered has the values of the file's author. */
-    const expectTruth = async (book: TestPlane, report: ImportReport, byNumber: ReadonlyMap<string, Truth>) => {
+    /** Created contracts have the values that the file's author intended. */
+    const expectTruth = async (test: TestPlane, report: ImportReport, byNumber: ReadonlyMap<string, Truth>) => {
       for (const { status, contractId, contractNo } of report.rows) {
         const truth = byNumber.get(contractNo ?? '');
         if (status !== 'created' || !truth) continue;
-        const { unitPrice, signDate } = await book.plane.getContract({ contractId: contractId ?? '' });
+        const { unitPrice, signDate } = await test.plane.getContract({ contractId: contractId ?? '' });
         expect([unitPrice, signDate], JSON.stringify(truth)).to.deep.equal([
           priceOf(truth) / 1_000,
           `2025-${two(truth.signDate[1])}-${two(truth.signDate[0])}`,
         ]);
       }
     };
-    const errorsOf = async (book: TestPlane, { batchId }: ImportReport) =>
-      (await book.plane.getImportErrors({ batchId: batchId ?? '' })).csv;
+    const errorsOf = async (test: TestPlane, { batchId }: ImportReport) =>
+      (await test.plane.getImportErrors({ batchId: batchId ?? '' })).csv;
 
-    it('come back as they came, fail alike when they are sent unchanged, and are what their author meant once repaired', async function () {
+    it('fail again if they are imported unchanged, and have the intended values once they are corrected', async function () {
       this.timeout(300_000);
-      const book = makePlane();
+      const test = makePlane();
       await fc.assert(
         fc.asyncProperty(authors, fc.array(truths, { minLength: 1, maxLength: 6 }), async (author, all) => {
           const file = fileOf(all, author);
           const byNumber = new Map(file.numbers.map((number, i) => [number, all[i] as Truth]));
-          const first = await book.plane.importContracts(await ofCsv(textOf(file, author)));
-          await expectTruth(book, first, byNumber);
+          const first = await test.plane.importContracts(await ofCsv(textOf(file, author)));
+          await expectTruth(test, first, byNumber);
           if (first.failed === 0) return;
-          const csv = await errorsOf(book, first);
+          const csv = await errorsOf(test, first);
           expect(csv.startsWith('\uFEFF')).to.equal(author.byteOrderMark);
 
-          const unchanged = await book.plane.importContracts(await ofCsv(csv));
+          const unchanged = await test.plane.importContracts(await ofCsv(csv));
           expect([unchanged.created, unchanged.failed], csv).to.deep.equal([0, first.failed]);
 
           const [header = [], ...rows] = parse(csv, { bom: true, delimiter: author.delimiter }) as string[][];
@@ -127,7 +127,7 @@ describe('rows of an import that failed', () => {
             const named = (name: string) => (cells[at('error')] ?? '').includes(`${name} `);
             return cells.map((cell, i) => {
               if (i === at('quantity')) return '1';
-              // A cell with two readings is written with one; any other as its author writes.
+              // An ambiguous cell is corrected to an unambiguous text; any other is written in the style of the author.
               if (i === at('unitPrice') && named('unitPrice'))
                 return cell === 'soon'
                   ? numberText(truth, author)
@@ -137,9 +137,9 @@ describe('rows of an import that failed', () => {
               return cell;
             });
           });
-          const again = await book.plane.importContracts(await ofCsv(textOf({ header, rows: repaired }, author)));
-          await expectTruth(book, again, byNumber);
-          // What still fails is a repair that has two readings itself, in a file that never showed its style.
+          const again = await test.plane.importContracts(await ofCsv(textOf({ header, rows: repaired }, author)));
+          await expectTruth(test, again, byNumber);
+          // A row may fail only because its correction is ambiguous, in a file without evidence of its style.
           for (const { errors = [] } of again.rows)
             for (const { message } of errors) expect(message).to.contain(' may be ');
         }),
@@ -147,29 +147,29 @@ describe('rows of an import that failed', () => {
       );
     });
 
-    it('are sent back unchanged from a workbook too, whose numbers have a point whatever its texts have', async () => {
-      const book = makePlane();
-      const report = await book.plane.importContracts(
+    it('of a workbook keep their values too: stored numbers have a decimal point regardless of the style of texts', async () => {
+      const test = makePlane();
+      const report = await test.plane.importContracts(
         aSheet([
           cellsOf({ unitPrice: 45.125, quantity: 'none', signDate: 45_000 }),
           cellsOf({ unitPrice: '45.125' }),
           cellsOf({ unitPrice: 1.5, quantity: 'none' }),
         ]),
       );
-      const csv = await errorsOf(book, report);
+      const csv = await errorsOf(test, report);
       const rows = parse(csv, { bom: true, columns: true }) as Record<string, string>[];
       expect(rows.map((row) => [row['unitPrice'], row['signDate'], row['read as']])).to.deep.equal([
         ['45.1250', '2023-03-15', 'unknown'],
         ['45.125', '', 'unknown'],
         ['1.5', '', 'unknown'],
       ]);
-      const again = await book.plane.importContracts(await ofCsv(csv.replaceAll(',none,', ',1,')));
+      const again = await test.plane.importContracts(await ofCsv(csv.replaceAll(',none,', ',1,')));
       expect(again.rows.map(({ status }) => status)).to.deep.equal(['created', 'failed', 'created']);
-      expect((await contractOf(book, rows[0]?.['contractNo'] ?? '')).unitPrice).to.equal(45.125);
+      expect((await contractOf(test, rows[0]?.['contractNo'] ?? '')).unitPrice).to.equal(45.125);
     });
 
-    it('are read by the rows that decided them, though those are not in the file any more', async () => {
-      const book = makePlane();
+    it('are read in the style that other rows of the original file decided, without these rows', async () => {
+      const test = makePlane();
       const cells = (changes: Record<string, string>) => ({ ...cellsOf(), unitPrice: '1', ...changes });
       const rows = [
         cells({ totalAmount: '1.234,5', signDate: '31/12/2025' }),
@@ -180,14 +180,14 @@ describe('rows of an import that failed', () => {
       const header = Object.keys(rows[0] ?? {});
       const csvOf = (lines: readonly object[]) =>
         [header, ...lines.map((line) => Object.values(line).map(String))].map((line) => csvCells(line, ';')).join('\n');
-      const settled = await book.plane.importContracts(await ofCsv(csvOf(rows.filter((_, i) => i < 2))));
-      const file = await errorsOf(book, settled);
+      const settled = await test.plane.importContracts(await ofCsv(csvOf(rows.filter((_, i) => i < 2))));
+      const file = await errorsOf(test, settled);
       expect(file).to.contain(';45000;2025-03-05;').and.contain(';"1.234,56 31/12/2026";');
-      const mended = await book.plane.importContracts(
+      const mended = await test.plane.importContracts(
         await ofCsv(file.replace(';none;', ';1;').replace(';45000;2025-03-05;', ';45.000;05/03/2025;')),
       );
-      expect(mended.created, 'typed as in the file that they come from').to.equal(1);
-      const contract = await contractOf(book, String(rows[1]?.['contractNo' as never]));
+      expect(mended.created, 'corrected in the style of the original file').to.equal(1);
+      const contract = await contractOf(test, String(rows[1]?.['contractNo' as never]));
       expect([contract.totalAmount, contract.signDate]).to.deep.equal([45000, '2025-03-05']);
 
       const mixed = rows.map((row, i) => ({
@@ -198,14 +198,14 @@ describe('rows of an import that failed', () => {
         totalAmount: row['totalAmount' as never] as string,
         signDate: row['signDate' as never] as string,
       }));
-      const refused = await book.plane.importContracts(await ofCsv(csvOf(mixed)));
+      const refused = await test.plane.importContracts(await ofCsv(csvOf(mixed)));
       expect(refused).to.include({ created: 2, failed: 2 });
-      const contradicting = await errorsOf(book, refused);
+      const contradicting = await errorsOf(test, refused);
       expect(contradicting).to.contain(';45.000;').and.contain(';12.5;');
-      expect((await book.plane.importContracts(await ofCsv(contradicting))).created, 'unchanged').to.equal(0);
-      const alike = await book.plane.importContracts(await ofCsv(contradicting.replace(';12.5;', ';"12,5";')));
+      expect((await test.plane.importContracts(await ofCsv(contradicting))).created, 'unchanged').to.equal(0);
+      const alike = await test.plane.importContracts(await ofCsv(contradicting.replace(';12.5;', ';"12,5";')));
       expect(alike.created).to.equal(2);
-      expect((await contractOf(book, String(mixed[1]?.['contractNo' as never]))).totalAmount).to.equal(45000);
+      expect((await contractOf(test, String(mixed[1]?.['contractNo' as never]))).totalAmount).to.equal(45000);
     });
   });
 });

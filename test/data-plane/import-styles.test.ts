@@ -9,7 +9,7 @@ import { forEachPlane, type TestPlane } from '../support/plane.js';
 
 type Cells = Readonly<Record<string, string>>;
 
-/** A CSV with one contract for each of these cells, beside those that every contract needs. */
+/** A CSV with one contract for each of these rows, completed with the required cells. */
 function csvOf(rows: readonly Cells[], delimiter: ',' | ';' | '\t' = ';') {
   const contracts = rows.map((row) => ({ ...cellsOf({ unitPrice: '5000', quantity: '2' }), ...row }));
   const header = [...new Set(contracts.flatMap((row) => Object.keys(row)))];
@@ -23,46 +23,46 @@ function csvOf(rows: readonly Cells[], delimiter: ',' | ';' | '\t' = ';') {
 const messagesOf = ({ rows }: ImportReport): string[] =>
   rows.flatMap(({ row, errors = [] }) => errors.map(({ message }) => `${row} ${message}`));
 
-describe('the numbers and days of a file', () => {
+describe('numbers and dates of a file', () => {
   forEachPlane((_name, makePlane) => {
-    const entered = async (book: TestPlane, numbers: readonly string[], field: 'totalAmount' | 'signDate') => {
+    const entered = async (test: TestPlane, numbers: readonly string[], field: 'totalAmount' | 'signDate') => {
       const found = [];
-      for (const number of numbers) found.push((await contractOf(book, number))[field]);
+      for (const number of numbers) found.push((await contractOf(test, number))[field]);
       return found;
     };
-    const imported = async (book: TestPlane, rows: readonly Cells[], delimiter?: ',' | ';' | '\t') => {
+    const imported = async (test: TestPlane, rows: readonly Cells[], delimiter?: ',' | ';' | '\t') => {
       const { text, numbers } = csvOf(rows, delimiter);
-      return { report: await book.plane.importContracts(await ofCsv(text)), numbers };
+      return { report: await test.plane.importContracts(await ofCsv(text)), numbers };
     };
 
-    it('are read alike in all rows, by what its number columns show together', async () => {
-      const book = makePlane();
+    it('are read in one style, which all number columns decide together', async () => {
+      const test = makePlane();
       for (const delimiter of [',', ';', '\t'] as const) {
         const comma = await imported(
-          book,
+          test,
           [{ totalAmount: '45.000' }, { totalAmount: '45.000,00' }, { totalAmount: '1,234' }],
           delimiter,
         );
-        expect(await entered(book, comma.numbers.slice(0, 2), 'totalAmount')).to.deep.equal([45000, 45000]);
+        expect(await entered(test, comma.numbers.slice(0, 2), 'totalAmount')).to.deep.equal([45000, 45000]);
         expect(faultsOf(comma.report), 'a third decimal of CNY').to.deep.equal(['4 totalAmount INVALID_INPUT']);
         expect(comma.report.reading).to.deep.include({ delimiter, decimalMark: ',', groupMark: '.' });
         const other = await imported(
-          book,
+          test,
           [{ totalAmount: '45,000' }, { deposit: '12.5', totalAmount: '1000' }],
           delimiter,
         );
-        expect(await entered(book, other.numbers, 'totalAmount'), 'shown by another column').to.deep.equal([
+        expect(await entered(test, other.numbers, 'totalAmount'), 'shown by another column').to.deep.equal([
           45000, 1000,
         ]);
         expect(other.report.reading).to.deep.include({ decimalMark: '.', groupMark: ',' });
       }
     });
 
-    it('are refused where nothing shows how they are written, naming both readings', async () => {
-      const book = makePlane();
+    it('are refused with both possible values if nothing in the file decides their style', async () => {
+      const test = makePlane();
       for (const delimiter of [';', '\t'] as const) {
         const { report } = await imported(
-          book,
+          test,
           [{ totalAmount: '45.000' }, { totalAmount: '1,234' }, { totalAmount: '77' }],
           delimiter,
         );
@@ -75,17 +75,17 @@ describe('the numbers and days of a file', () => {
       }
     });
 
-    it('have decimal points between commas, as programs write them, unless a person may have written thousands', async () => {
-      const book = makePlane();
-      const program = await imported(book, [{ unitPrice: '3.125' }, { totalAmount: '45,000' }], ',');
+    it('have decimal points if the delimiter is a comma, unless a number may contain thousands', async () => {
+      const test = makePlane();
+      const program = await imported(test, [{ unitPrice: '3.125' }, { totalAmount: '45,000' }], ',');
       expect(program.report, JSON.stringify(program.report.rows)).to.include({ created: 2 });
-      expect((await contractOf(book, program.numbers[0] ?? '')).unitPrice).to.equal(3.125);
-      expect(await entered(book, program.numbers.slice(1), 'totalAmount')).to.deep.equal([45000]);
-      const person = await imported(book, [{ totalAmount: '45.000' }, { unitPrice: '3.125' }], ',');
+      expect((await contractOf(test, program.numbers[0] ?? '')).unitPrice).to.equal(3.125);
+      expect(await entered(test, program.numbers.slice(1), 'totalAmount')).to.deep.equal([45000]);
+      const person = await imported(test, [{ totalAmount: '45.000' }, { unitPrice: '3.125' }], ',');
       expect(faultsOf(person.report)).to.deep.equal(['2 totalAmount INVALID_INPUT', '3 unitPrice INVALID_INPUT']);
     });
 
-    it('that contradict the rest of the file are refused with the row that shows it, and nothing is guessed beside them', async () => {
+    it('that contradict the rest of the file are refused with the number of the contradicting row, and so are ambiguous ones', async () => {
       const { report } = await imported(makePlane(), [
         { totalAmount: '45.000,00' },
         { totalAmount: '1.234,5' },
@@ -102,18 +102,18 @@ describe('the numbers and days of a file', () => {
       expect(faultsOf(even.report)).to.deep.equal(['2 totalAmount INVALID_INPUT', '3 totalAmount INVALID_INPUT']);
     });
 
-    it('of days are decided by any day above 12, and refused without one', async () => {
-      const book = makePlane();
+    it('have an order of day and month that any day above 12 decides; otherwise ambiguous dates are refused', async () => {
+      const test = makePlane();
       for (const [shown, order, signDate] of [
         ['31/12/2026', 'DMY', '2025-03-05'],
         ['12.31.2026', 'MDY', '2025-05-03'],
       ] as const) {
-        const { report, numbers } = await imported(book, [{ signDate: '05/03/2025' }, { endDate: shown }]);
+        const { report, numbers } = await imported(test, [{ signDate: '05/03/2025' }, { endDate: shown }]);
         expect(report, JSON.stringify(report.rows)).to.include({ created: 2 });
         expect(report.reading?.dayOrder).to.equal(order);
-        expect((await entered(book, numbers, 'signDate'))[0]).to.equal(signDate);
+        expect((await entered(test, numbers, 'signDate'))[0]).to.equal(signDate);
       }
-      const { report } = await imported(book, [
+      const { report } = await imported(test, [
         { signDate: '05/03/2025' },
         { signDate: '2025.02.05' },
         { signDate: '2025/3/1' },
@@ -123,7 +123,7 @@ describe('the numbers and days of a file', () => {
         '2 signDate "05/03/2025" may be 2025-03-05 or 2025-05-03: no date of the file has a day above 12; write 2025-03-05 or 2025-05-03',
         '5 signDate has a year of two digits; write all four, like 2026-03-31',
       ]);
-      const mixed = await imported(book, [
+      const mixed = await imported(test, [
         { endDate: '31/12/2026' },
         { endDate: '30/12/2026' },
         { endDate: '12/30/2026' },
@@ -133,20 +133,20 @@ describe('the numbers and days of a file', () => {
       ]);
     });
 
-    it('count those of custom fields, and numbers that a workbook stores count for nothing', async () => {
-      const book = makePlane();
-      const weight = await aField(book, { name: 'Weight', code: 'weight', type: 'number' });
-      const since = await aField(book, { name: 'Since', code: 'since', type: 'date' });
-      const { report, numbers } = await imported(book, [
+    it('are decided by those of custom fields too, but not by numbers that a workbook stores', async () => {
+      const test = makePlane();
+      const weight = await aField(test, { name: 'Weight', code: 'weight', type: 'number' });
+      const since = await aField(test, { name: 'Since', code: 'since', type: 'date' });
+      const { report, numbers } = await imported(test, [
         { 'cf:weight': '1.500', 'cf:since': '05.03.2025' },
         { 'cf:weight': '0,5', signDate: '31.12.2025' },
       ]);
       expect(report).to.include({ created: 2 });
-      expect((await contractOf(book, numbers[0] ?? '')).dynamicFields).to.deep.equal({
+      expect((await contractOf(test, numbers[0] ?? '')).dynamicFields).to.deep.equal({
         [weight.id]: 1500,
         [since.id]: '2025-03-05',
       });
-      const workbook = await book.plane.importContracts(
+      const workbook = await test.plane.importContracts(
         aSheet([
           cellsOf({ totalAmount: 45.125, currencyCode: 'KWD', 'cf:weight': 1.5 }),
           cellsOf({ totalAmount: '45.125' }),
@@ -157,12 +157,12 @@ describe('the numbers and days of a file', () => {
       expect(workbook.reading).to.deep.include({ delimiter: null, decimalMark: null });
     });
 
-    it('are not quoted to those who may not see the field', async () => {
-      const book = makePlane();
-      await aField(book, { name: 'Few', code: 'few', type: 'number', visibleRoles: ['manager'] });
-      const { report } = await imported(book, [{ 'cf:few': '45.000' }]);
+    it('are not quoted in errors to callers who may not see the field', async () => {
+      const test = makePlane();
+      await aField(test, { name: 'Few', code: 'few', type: 'number', visibleRoles: ['manager'] });
+      const { report } = await imported(test, [{ 'cf:few': '45.000' }]);
       const batchId = report.batchId ?? '';
-      const admin = book.as({ actor: { ...book.call.actor, id: newId(), roleCode: 'admin' }, rights: ALL_RIGHTS });
+      const admin = test.as({ actor: { ...test.call.actor, id: newId(), roleCode: 'admin' }, rights: ALL_RIGHTS });
       const seen = JSON.stringify([await admin.getImport({ batchId }), await admin.getImportErrors({ batchId })]);
       expect(seen)
         .to.contain('cf:few has a value that you may not see')

@@ -20,7 +20,7 @@ import { wordKey } from '../../data-plane-agent/plane/domain/sheet/word-key.js';
 const names = (header: (string | null)[]) => matchHeader(header, []).targets.map((target) => target?.name);
 
 describe('words for columns', () => {
-  it('are read in English and Chinese, whatever their case, spaces and punctuation', () => {
+  it('are accepted in English and Chinese, ignoring case, spaces and punctuation', () => {
     for (const [header, name] of [
       ['Contract No.', 'contractNo'],
       ['CONTRACT #', 'contractNo'],
@@ -41,7 +41,7 @@ describe('words for columns', () => {
       expect(names([header]), header).to.deep.equal([name]);
   });
 
-  it('are words for one column each, which exists, and none is the name of another', () => {
+  it('each mean exactly one existing column, and none is the name of another column', () => {
     const columns = [...CONTRACT_COLUMNS, ...LINE_COLUMNS, ...SUMMARY_COLUMNS];
     const known = new Map<string, string>(
       columns.flatMap(({ name, labels }) =>
@@ -61,7 +61,7 @@ describe('words for columns', () => {
     expect(clashes).to.deep.equal([]);
   });
 
-  it('give way to the name of the field, and to custom fields that have the same name', () => {
+  it('have lower precedence than the name of the field and than custom fields with the same name', () => {
     expect(names(['remark', 'Comments', 'contractNo'])).to.deep.equal(['remark', undefined, 'contractNo']);
     const field = { id: 'x', code: 'rate', name: '税率', type: 'number' } as never;
     expect(matchHeader(['税率', 'Tax rate'], [field]).targets.map((target) => target?.name)).to.deep.equal([
@@ -70,7 +70,7 @@ describe('words for columns', () => {
     ]);
   });
 
-  it('that are nearly one are suggested, and none for a unit that would multiply an amount', () => {
+  it('are suggested for headers that nearly match, but not for headers with a unit that would multiply an amount', () => {
     const { unknown, suggestions } = matchHeader(
       ['partyA', 'Contrct No', '合同编好', 'Unit prise', '开始日期（计划）', '合同总价（万元）', 'Color', 'Party C'],
       [],
@@ -85,7 +85,7 @@ describe('words for columns', () => {
     ]);
   });
 
-  it('name the required columns that a file lacks, of a reference the one that people fill in', () => {
+  it('determine the missing required columns; a reference is named by the column that people fill in', () => {
     const lacking = (header: string[]) => missingColumns(matchHeader(header, []).targets).map(({ name }) => name);
     const all = REQUIRED_COLUMNS.map(({ name }) => name);
     expect(lacking(all)).to.deep.equal([]);
@@ -99,7 +99,7 @@ describe('words for columns', () => {
 });
 
 describe('words for values', () => {
-  it('are codes of the enumerations, by case, spaces and punctuation alike, and others stay as they are', () => {
+  it('are converted to codes of the enumerations, ignoring case, spaces and punctuation; others are unchanged', () => {
     for (const [column, text, code] of [
       ['type', '销售', 'sale'],
       ['type', ' Sales ', 'sale'],
@@ -126,7 +126,7 @@ describe('words for values', () => {
     ]);
   });
 
-  it('leave every code what it is', () => {
+  it('leave every code unchanged', () => {
     for (const [column, codes] of Object.entries({
       type: CONTRACT_TYPES,
       status: CONTRACT_STATUSES,
@@ -141,7 +141,7 @@ describe('words for values', () => {
 
 describe('the template of an import', () => {
   for (const language of [null, 'en', 'zh'] as const) {
-    it(`has columns that an import knows, marks the required ones, and an example that would be accepted (${language ?? 'names'})`, () => {
+    it(`has only known columns, marks the required ones, and has a valid example row (${language ?? 'names'})`, () => {
       const { header, example } = templateOf([], { language, currencyCode: 'CNY' });
       const { targets, unknown } = matchHeader(header, []);
       expect([unknown, missingColumns(targets)]).to.deep.equal([[], []]);

@@ -17,11 +17,11 @@ export const DELIMITERS = [',', ';', '\t'] as const;
 /** The encodings of files that a program reads; a text in a request is Unicode already. */
 export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'gb18030'] as const;
 
-/** One of some characters, blank ones among them. */
+/** One of several characters, which may be blank. */
 export const mark = <const V extends readonly string[]>(values: V, about?: string) =>
   Type.Unsafe<V[number]>({ ...s.enum(values, about), 'x-verbatim': true });
 
-/** How a CSV file was written. A file with its rejected rows is written alike. */
+/** The format of a CSV file, in which its rejected rows are returned. */
 export const CsvFormat = s.object({
   delimiter: mark(DELIMITERS),
   byteOrderMark: s.flag(),
@@ -36,7 +36,7 @@ export const Sheet = s.object({
   records: s.list(s.object({ row: s.integer({ min: 1 }), cells: s.list(cell, MAX_COLUMNS) }), MAX_IMPORT_ROWS),
   /** The positions of blank rows. */
   blank: s.list(s.integer({ min: 1 }), MAX_IMPORT_ROWS),
-  /** How a CSV file was written; `null` for a workbook. */
+  /** The format of a CSV file; `null` for a workbook. */
   csv: s.nullable(CsvFormat),
   /** Serial dates count from 1904. */
   date1904: s.flag(),

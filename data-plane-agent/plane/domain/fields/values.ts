@@ -104,7 +104,7 @@ export interface TextContext {
 
 type ReadPart<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly problem: string };
 
-/** How a text is read where that depends on the file that it comes from. */
+/** The context of a cell, with the parsers for the number and date style of its file. */
 export interface CellContext extends TextContext {
   readonly timeZone?: string;
   readonly number?: (text: string) => ReadPart<number>;

@@ -22,8 +22,8 @@ interface FileRead {
 }
 
 /**
- * The rejected rows of a file. Cells are kept as they were sent, unless other rows of the file decided their meaning:
- * those are written so that they mean the same alone. The columns that an earlier import added are replaced.
+ * The rejected rows of a file. Cells are kept as they were sent, unless other rows of the file decided their value:
+ * these are converted to unambiguous texts. The columns that an earlier import added are replaced.
  */
 export async function rejectedOfSheet(
   { sheet, targets, style }: FileRead,
@@ -53,7 +53,7 @@ export async function rejectedOfSheet(
   };
 }
 
-/** What was in another encoding comes back in UTF-8, with the mark that lets spreadsheets know it. */
+/** Files in other encodings are returned in UTF-8, with the byte order mark by which spreadsheets recognise it. */
 const writtenLike = ({ delimiter, byteOrderMark, encoding }: CsvFormat): NonNullable<Rejected['csv']> => ({
   delimiter,
   byteOrderMark: byteOrderMark || (encoding !== null && encoding !== 'utf-8'),
@@ -164,7 +164,7 @@ export function rejectedCsv(
  */
 const AFTER_COMMA = /,['"]*[=+\-@\t\r\n\0＝＋－＠]/;
 
-/** Of rows that came from a list or a workbook. */
+/** The format for rows of a list or a workbook. */
 const FORMAT = { delimiter: ',', byteOrderMark: true } as const;
 
 /** Guards a cell again: `'=1` in the file stands for `=1`, and an unguarded formula must be guarded. */

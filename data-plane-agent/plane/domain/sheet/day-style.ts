@@ -2,23 +2,23 @@ import { parseDay, parseLooseDay, type Day } from '../../../base/day.js';
 import { normal } from '../../../base/text.js';
 import { readByEvidence, type Evidence, type Readings } from './evidence.js';
 
-/** The order of a day whose year is last: `31/12/2026` or `12/31/2026`. */
+/** The order of day and month in a date that ends with the year: `31/12/2026` or `12/31/2026`. */
 export type DayOrder = 'DMY' | 'MDY';
 export type DayEvidence = Evidence<DayOrder>;
 export const DAY_ORDERS = ['DMY', 'MDY'] as const satisfies readonly DayOrder[];
 
-/** A day of each order that can be of no other. */
+/** For each order, a date that is valid in this order only. */
 export const DAY_SAMPLES = { DMY: '31/12/2026', MDY: '12/31/2026' } as const satisfies Record<DayOrder, string>;
 
 const YEAR_FIRST = /^(\d{4})([-.])(\d{1,2})\2(\d{1,2})\.?$/;
 const YEAR_LAST = /^(\d{1,2})([-./])(\d{1,2})\2(\d{4})$/;
 const SHORT_YEAR = /^\d{1,2}([-./])\d{1,2}\1\d{1,2}$|^\d{2}\s?年\s?\d{1,2}\s?月\s?\d{1,2}\s?日$/;
-/** Characters of the longest day: a timestamp with its zone. */
+/** The maximum length in characters; the longest form is a timestamp with its time zone. */
 const LONGEST = 100;
 
 /**
- * The days that a text may mean. A day that begins with its year has one meaning; `05/03/2026` may be in March or in
- * May, and `31/12/2026` has its day first.
+ * The possible dates of a text, by order. A date that begins with the year has one value; `05/03/2026` may be in March
+ * or in May, and `31/12/2026` is valid with the day first only.
  */
 export function dayReadings(text: string): Readings<DayOrder, Day> {
   const plain = normal(text.trim(), { max: LONGEST, form: 'NFKC' });
@@ -45,7 +45,7 @@ export type ReadDay = { readonly ok: true; readonly value: Day } | { readonly ok
 
 export const NO_DAY = 'must be a calendar date like 2026-03-31, 2026/3/31 or 2026年3月31日';
 
-/** Reads a day by the evidence of its file, or says why not, as the end of a sentence that begins with the column. */
+/** Reads a date in the style of its file. A problem is the end of a sentence that begins with the column name. */
 export function readDay(text: string, evidence: DayEvidence): ReadDay {
   const read = readByEvidence(dayReadings(text), evidence);
   if (read.ok) return read;

@@ -1,28 +1,28 @@
-/** The values that a text may have, by the style in which it may be written; none when it is no such value at all. */
+/** The values that a text may have, by style; empty if the text is invalid in every style. */
 export type Readings<Style extends string, Value> = Readonly<Partial<Record<Style, Value>>>;
 
-/** What the cells of a file show together about how its numbers, or its days, are written. */
+/** The style of the numbers, or of the dates, of a file, as decided by all its cells together. */
 export interface Evidence<Style extends string> {
-  /** The style of the file; `null` when the file does not show it. */
+  /** The style of the file; `null` if nothing decides it. */
   readonly style: Style | null;
-  /** Some cells can only have been written in one style and some only in another. */
+  /** Some cells are valid only in one style, and some only in another. */
   readonly isMixed: boolean;
-  /** Some cells have several values, of which the style decides. */
+  /** Some cells have different values in different styles. */
   readonly isNeeded: boolean;
-  /** The first row that shows each style. */
+  /** The first row with evidence of each style. */
   readonly seen: Readonly<Partial<Record<Style, number>>>;
 }
 
 export type ReadInStyle<Style extends string, Value> =
   | { readonly ok: true; readonly value: Value }
-  /** No style gives the text a value. */
+  /** The text is invalid in every style. */
   | { readonly ok: false; readonly why: 'unreadable' }
-  /** The text has several values, and the file does not show which is meant. */
+  /** The text has several values, and nothing in the file decides between them. */
   | { readonly ok: false; readonly why: 'ambiguous'; readonly readings: Readings<Style, Value> }
-  /** The text can only have been written in another style than the rest of the file. */
+  /** The text is valid only in another style than that of the file. */
   | { readonly ok: false; readonly why: 'contradicts'; readonly style: Style };
 
-/** Collects the evidence of a file, cell by cell. A text with the same value in every style shows nothing. */
+/** Collects the evidence of a file, cell by cell. A text that is valid in every style is no evidence. */
 export class Tally<Style extends string> {
   private readonly votes = new Map<Style, { count: number; readonly row: number }>();
   private readonly declared = new Map<Style, number>();
@@ -38,20 +38,20 @@ export class Tally<Style extends string> {
     else this.votes.set(style, { count: 1, row });
   }
 
-  /** The file itself names its style: a cell that is written in another one contradicts it. */
+  /** Sets the style that the file states; cells that are valid only in another one contradict it. */
   declare(row: number, readings: Readings<Style, unknown>): void {
     const style = onlyStyle(readings);
     if (style !== undefined && !this.declared.has(style)) this.declared.set(style, row);
   }
 
-  /** The file itself says that its style is not known: then no cell of it shows the style. */
+  /** Records that the file states an unknown style; then its cells do not decide it either. */
   declareUnknown(): void {
     this.isUnknown = true;
   }
 
   /**
-   * The style that the file names, or else that of all cells which show one, or of most of them, or else `assumed`. When
-   * as many cells show one style as another, there is none.
+   * The style that the file states; otherwise that of most cells with evidence; without any, `assumed`. If two styles
+   * have the same number of cells, or the file states two styles, the style is `null`.
    */
   evidence(assumed: Style | null): Evidence<Style> {
     const [first, second] = [...this.votes].toSorted(([, a], [, b]) => b.count - a.count);
@@ -68,7 +68,7 @@ export class Tally<Style extends string> {
   }
 }
 
-/** Reads a text by the evidence of its file. A text with several values is never read by a guess. */
+/** Reads a text in the style of its file. A text with several values is never guessed. */
 export function readByEvidence<Style extends string, Value>(
   readings: Readings<Style, Value>,
   { style, isMixed }: Evidence<Style>,

@@ -27,8 +27,8 @@ export type Target =
 export const ERROR_COLUMN = 'error';
 
 /**
- * The column that says how a file of rejected rows is read: a number and a day in the style of the file that they come
- * from, which other rows of it may have shown.
+ * The column of a file of rejected rows that states its style: a number and a date in the style of the original file,
+ * which may have been decided by other rows.
  */
 export const STYLE_COLUMN = 'read as';
 
@@ -43,7 +43,7 @@ export interface MatchedHeader {
 /**
  * Finds the meaning of each header: a field, its label in English or Chinese, or a custom field (`cf:` and its code, or
  * its name), ignoring case and spaces; and where none of these matches, another word for it, ignoring punctuation too.
- * `fields` are those that the caller may see. Fails with IMPORT_FILE_INVALID when two columns name the same field, or no
+ * `fields` are those that the caller may see. Fails with IMPORT_FILE_INVALID if two columns name the same field, or no
  * header is known.
  */
 export function matchHeader(header: readonly (string | null)[], fields: readonly FieldRow[]): MatchedHeader {
@@ -56,7 +56,7 @@ export function matchHeader(header: readonly (string | null)[], fields: readonly
   const targets = withOwner(
     header.map((text, at) => {
       if (named[at] || text === null) return named[at];
-      // A column of the user's own is ignored, as it always was, beside one that has the field's name.
+      // Another word for a field is ignored if a column has the field's name or label.
       const target = found(text, words, wordKey);
       return target && taken.has(target.name) ? undefined : target;
     }),
@@ -76,7 +76,7 @@ export function matchHeader(header: readonly (string | null)[], fields: readonly
   return { targets, unknown, suggestions: suggestionsFor(unknown, unusedWords(words, seen)) };
 }
 
-/** The words for fields that no column of the file is for. */
+/** The words for fields without a column in the file. */
 const unusedWords = (words: ReadonlyMap<string, Target>, seen: ReadonlySet<string>): [string, string][] =>
   [...words].flatMap(([word, { kind, name }]) =>
     kind === 'ignored' || seen.has(name) ? [] : [[word, name] as [string, string]],

@@ -1,15 +1,15 @@
 import { decimalsIn, exactNumber, numberParts, plainNumber } from '../fields/numbers.js';
 import { readByEvidence, type Evidence, type Readings } from './evidence.js';
 
-/** How decimals are marked: `1,234.56` or `1.234,56`. */
+/** The decimal mark: `1,234.56` or `1.234,56`. */
 export type NumberStyle = 'point' | 'comma';
 export type NumberEvidence = Evidence<NumberStyle>;
 
 export const DECIMAL_MARKS = { point: '.', comma: ',' } as const satisfies Record<NumberStyle, string>;
-/** A number of each style that can be of no other. */
+/** For each style, a number that is valid in this style only. */
 export const NUMBER_SAMPLES = { point: '1,234.56', comma: '1.234,56' } as const satisfies Record<NumberStyle, string>;
 
-/** Thousands are parted alike throughout a number, and the first group has no leading zero. */
+/** All groups of a number have the same separator, and the first group has no leading zero. */
 const GROUPED = {
   point: /^[1-9]\d{0,2}([, '’])\d{3}(?:\1\d{3})*(?:\.\d+)?$/,
   comma: /^[1-9]\d{0,2}([. '’])\d{3}(?:\1\d{3})*(?:,\d+)?$/,
@@ -19,8 +19,8 @@ const STYLES = ['point', 'comma'] as const;
 const LONGEST = 60;
 
 /**
- * The values that a text may have as a number. `45.000` may be 45 or 45000, `1.5` is no number with a decimal comma,
- * and `1 234` is the same in both styles.
+ * The possible numbers of a text, by style. `45.000` may be 45 or 45000, `1.5` is invalid with a decimal comma, and
+ * `1 234` has the same value in both styles.
  */
 export function numberReadings(text: string): Readings<NumberStyle, number> {
   const parts = numberParts(text);
@@ -41,13 +41,13 @@ function plainIn(text: string, style: NumberStyle): string | undefined {
   return (mark === undefined ? text : text.replaceAll(mark, '')).replace(DECIMAL_MARKS[style], '.');
 }
 
-/** The mark between the thousands of a number of this style; `undefined` for a number without one. */
+/** The thousands separator of a number in this style; `undefined` for a number without one. */
 export const groupMarkIn = (text: string, style: NumberStyle): string | undefined =>
   GROUPED[style].exec(numberParts(text)?.unsigned ?? '')?.[1]?.replace('’', "'");
 
 /**
- * Whether a text has three digits after a point, the last a zero, and may be thousands: `45.000`. Programs write no
- * such decimals, so even a file that separates its cells by commas may mean thousands.
+ * Whether a text has three digits after a point, of which the last is a zero, so that it may contain thousands:
+ * `45.000`. Programs do not write such decimals, so this is ambiguous even if the delimiter is a comma.
  */
 export const mayBeThousandsByPoints = (text: string): boolean =>
   /^[1-9]\d{0,2}\.\d\d0$/.test(numberParts(text)?.unsigned ?? '');
@@ -57,7 +57,7 @@ export type ReadNumber =
 
 export const NO_NUMBER = 'must be a number like 1234.56';
 
-/** Reads a number by the evidence of its file, or says why not, as the end of a sentence that begins with the column. */
+/** Reads a number in the style of its file. A problem is the end of a sentence that begins with the column name. */
 export function readNumber(text: string, evidence: NumberEvidence): ReadNumber {
   const read = readByEvidence(numberReadings(text), evidence);
   if (read.ok) return read;
@@ -87,7 +87,7 @@ function ambiguity(text: string, readings: Readings<NumberStyle, number>, { isMi
   return `"${text}" may be ${plainNumber(decimals)} (with decimals) or ${plainNumber(thousands)} (with thousands): ${why}; write ${plainNumber(thousands)} or ${numberAlone(decimals, style, { decimals: 2 })}`;
 }
 
-/** A number that has this value in any file. With a fraction, it also shows the style of its file. */
+/** A text that has this value in any file. With a fraction, it also is evidence of the style of its file. */
 export function numberAlone(value: number, style: NumberStyle, { decimals = 0 } = {}): string {
   const plain = plainNumber(value);
   const [whole = '', fraction = ''] = plain.split('.');

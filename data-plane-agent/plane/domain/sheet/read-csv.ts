@@ -14,8 +14,8 @@ const MAX_RECORDS = 4 * MAX_IMPORT_ROWS;
 
 /**
  * Reads a CSV file (RFC 4180), with or without a byte order mark, with any line ending, and with commas, semicolons or
- * tabs as separators, whichever is most frequent in the header. `encoding` is that of the file, if it is known. Fails with IMPORT_FILE_INVALID, or throws
- * `TooManyRows`.
+ * tabs as separators, whichever is most frequent in the header. `encoding` is that of the file, if it is known. Fails
+ * with IMPORT_FILE_INVALID, or throws `TooManyRows`.
  */
 export async function readCsv(text: string, encoding: CsvFormat['encoding'] = null): Promise<Sheet> {
   const byteOrderMark = text.startsWith(BYTE_ORDER_MARK);

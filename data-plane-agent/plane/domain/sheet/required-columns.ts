@@ -5,11 +5,11 @@ import type { Target } from './headers.js';
 
 /** A column that a file must have. */
 export interface RequiredColumn {
-  /** The column that people fill in: of a reference the name or the email address, not the id. */
+  /** The column that people fill in; for a reference, the name or the email address instead of the id. */
   readonly name: string;
-  /** The field of a request that it gives. */
+  /** The request field that the column sets. */
   readonly field: string;
-  /** The columns of which one is enough. */
+  /** The columns of which one is sufficient. */
   readonly anyOf: readonly string[];
 }
 
@@ -29,7 +29,7 @@ const REQUIRED_OF_LINES: readonly RequiredColumn[] = LINE_COLUMNS.flatMap(({ nam
     : [],
 );
 
-/** The required columns that a file lacks. */
+/** The required columns that are missing in a file. */
 export function missingColumns(targets: readonly (Target | undefined)[]): readonly RequiredColumn[] {
   const given = new Set(targets.flatMap((target) => (target && target.kind !== 'ignored' ? [target.name] : [])));
   const hasLines = targets.some((target) => target?.kind === 'line');

@@ -7,9 +7,8 @@ import { numberAlone, numberReadings } from './number-style.js';
 import type { SheetStyle } from './sheet-style.js';
 
 /**
- * The text of a cell whose meaning other cells of its file, or the kind of the file, have decided: it has the same
- * meaning alone and in any other file. `undefined` for cells that have one meaning, or that the file did not settle:
- * those are kept as they came.
+ * An unambiguous text for a cell whose value was decided by other cells or by the file format; it has the same value in
+ * any other file. `undefined` for cells that are unambiguous or that the file does not decide: these are kept as sent.
  */
 export function settledText(
   cell: SheetCell,
@@ -30,7 +29,7 @@ export function settledText(
   return read.ok && hasSeveralValues(readings) ? read.value : undefined;
 }
 
-/** A workbook stores days and numbers as numbers, which are written like its texts. */
+/** A workbook stores dates and numbers as numbers; they are written in the style of its texts. */
 function ofNumber(cell: number, kind: 'number' | 'day' | 'style' | null, style: SheetStyle): string | undefined {
   const content = cellContent(cell);
   if (!content.ok) return undefined;

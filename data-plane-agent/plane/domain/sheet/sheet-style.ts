@@ -17,11 +17,11 @@ import {
   type NumberStyle,
 } from './number-style.js';
 
-/** How the numbers and days of a file are read. */
+/** The style of the numbers and dates of a file. */
 export interface SheetStyle {
   readonly numbers: NumberEvidence;
   readonly days: DayEvidence;
-  /** The most frequent mark between thousands; `null` when no number has one. */
+  /** The most frequent thousands separator; `null` if no number has one. */
   readonly groupMark: GroupMark | null;
   readonly date1904: boolean;
 }
@@ -34,10 +34,10 @@ interface Reading {
 }
 
 /**
- * Decides how a file is read, by all texts in its number columns and its day columns together. Cells that a workbook
- * stores as numbers are numbers and show nothing. When no number shows the style, commas between the cells of a file
- * mean decimal points, as programs write them, unless a number like `45.000` may have been written by a person.
- * Semicolons and tabs show nothing: they come with either style.
+ * Determines the style of a file from all texts in its number columns and date columns together. Cells that a workbook
+ * stores as numbers are no evidence. If no number is evidence and the delimiter is a comma, numbers have decimal
+ * points, as programs write them, unless a number like `45.000` may contain thousands. Other delimiters are used with
+ * both styles.
  */
 export async function styleOf({ sheet, targets, signal }: Reading): Promise<SheetStyle> {
   const numbers = new Tally<NumberStyle>();
@@ -71,12 +71,12 @@ export async function styleOf({ sheet, targets, signal }: Reading): Promise<Shee
   };
 }
 
-/** Most cells of a number column; they are the same in every style. */
+/** Skips most cells of a number column quickly: they have the same value in every style. */
 const PLAIN = /^\d{0,15}$/;
-/** Enough texts for the report to name the mark between thousands. */
+/** The number of texts in which the thousands separator is determined, for the report. */
 const SAMPLED = 1_000;
 
-/** The column of an earlier report's rows that says how they are to be read. */
+/** Evaluates a cell of the column `read as`, which an earlier import added to the failed rows. */
 function declare(
   row: number,
   text: string,
@@ -90,10 +90,10 @@ function declare(
   }
 }
 
-/** In place of a number, in a file whose ambiguous numbers were refused: nothing that is added to it decides them. */
+/** Instead of a number, in a file with refused ambiguous numbers: rows that are added later must not decide them. */
 const UNKNOWN = 'unknown';
 
-/** What the cells of a column are evidence of; `style` names the style itself. */
+/** The style for which the cells of a column are evidence; `style` for the column that states it. */
 export function evidenceKind(target: Target | undefined): 'number' | 'day' | 'style' | null {
   if (!target) return null;
   if (target.kind === 'ignored') return target.name === STYLE_COLUMN ? 'style' : ofKind(target.cells);
@@ -107,10 +107,10 @@ const ofType = (type: FieldType) =>
 function groupMarkOf(texts: readonly string[], style: NumberStyle | null): GroupMark | null {
   const marks = texts.flatMap((text) => (style === null ? [] : (groupMarkIn(text, style) ?? [])));
   const counted = [...Map.groupBy(marks, (mark) => mark)].toSorted(([, a], [, b]) => b.length - a.length);
-  return (counted[0]?.[0] as GroupMark | undefined) ?? null; // the expression that finds it allows no other
+  return (counted[0]?.[0] as GroupMark | undefined) ?? null; // the regular expression matches only these
 }
 
-/** How a file was read, for its report. */
+/** The style of a file, for its report. */
 export const readingOf = ({ csv }: Pick<Sheet, 'csv'>, { numbers, days, groupMark }: SheetStyle): ImportReading => ({
   delimiter: csv?.delimiter ?? null,
   encoding: csv?.encoding ?? null,
@@ -119,7 +119,7 @@ export const readingOf = ({ csv }: Pick<Sheet, 'csv'>, { numbers, days, groupMar
   dayOrder: days.style,
 });
 
-/** A number and a day in the style that the file has shown, for a column that names it; empty when it has shown none. */
+/** A number and a date in the style of the file, for the column that states it; empty if the file has none. */
 export function sampleOf({ numbers, days }: Pick<SheetStyle, 'numbers' | 'days'>): string {
   const shown = numbers.style !== null && numbers.seen[numbers.style] !== undefined ? numbers.style : null;
   return [

@@ -6,11 +6,11 @@ export interface Suggestion {
   readonly suggestion: string;
 }
 
-/** Unknown headers that are compared with all words; a file with more has been made for something else. */
+/** The maximum number of unknown headers for which suggestions are searched. */
 const MAX_COMPARED = 50;
-/** Characters of a header that are compared. */
+/** The maximum length of a compared header, in characters. */
 const LONGEST = 40;
-/** Amounts in such units would be read as if they were in the currency's own. */
+/** Amounts in such units would be imported as if they were in units of the currency. */
 const OTHER_UNIT = /[万千亿]|thousand|million|\bk\b|\bmio\b|\bmln\b/i;
 
 /**
@@ -36,7 +36,7 @@ export function suggestionsFor(
   });
 }
 
-/** A Chinese word is short: one other character of four is a near miss, one of two another word. */
+/** Chinese words are short: one different character of four is a near miss, but one of two is another word. */
 function allowed(key: string, word: string): number {
   const length = Math.min(key.length, word.length);
   return length < 4 ? 0 : length < 8 ? 1 : 2;

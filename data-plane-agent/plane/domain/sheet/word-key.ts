@@ -5,7 +5,7 @@ const LONGEST = 1_000;
 
 /**
  * The form in which words are compared: without case, spaces and punctuation, `#` as `no`. Signs of currencies and
- * percent stay, since they are part of the meaning. A text that cannot be normalized is the same as no other.
+ * percent are kept because they are part of the meaning. A text that cannot be normalized is returned unchanged.
  */
 export function wordKey(text: string): string {
   const plain = normal(text, { max: LONGEST, form: 'NFKC' });

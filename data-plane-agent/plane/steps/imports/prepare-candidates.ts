@@ -15,7 +15,7 @@ import { isExampleNumber } from '../../domain/sheet/template.js';
 import type { OperationContext } from '../operation-context.js';
 import type { FieldRow } from '../../tables/fields.js';
 
-/** What the report says of the file as a whole. */
+/** The part of the report that describes the whole file. */
 export type ReadFile = Pick<ImportReport, 'unknownColumns' | 'suggestions' | 'missingColumns' | 'reading'>;
 
 /** The part of an import that is computed before anything is entered. */
@@ -49,7 +49,7 @@ export async function prepareCandidates(
 
 interface Reading extends Pick<PreparedImport, 'blank' | 'file' | 'rejected'> {
   readonly candidates: readonly Candidate[];
-  /** The fields whose columns the file lacks. */
+  /** The fields whose columns are missing in the file. */
   readonly missing: ReadonlySet<string>;
 }
 
