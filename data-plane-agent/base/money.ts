@@ -46,6 +46,17 @@ export function toMajor(minor: number, currency: string): number {
   return minor / 10 ** decimalsOf(currency);
 }
 
+/** Minor units as text for a message: `1200.00 CNY`. */
+export function moneyText(minor: number | bigint, currency: string): string {
+  const decimals = decimalsOf(currency);
+  const digits = abs(BigInt(minor))
+    .toString()
+    .padStart(decimals + 1, '0');
+  const point = digits.length - decimals;
+  const amount = digits.slice(0, point) + (decimals > 0 ? `.${digits.slice(point)}` : '');
+  return `${minor < 0 ? '-' : ''}${amount} ${currency}`;
+}
+
 /** Converts a sum of minor units, which may not be a safe integer, to the nearest JSON number in major units. */
 export function sumToMajor(minor: bigint, currency: string): number {
   return Number(`${minor}e-${decimalsOf(currency)}`); // read as decimal text: a division would round twice

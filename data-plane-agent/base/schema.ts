@@ -78,6 +78,8 @@ export const s = {
     }),
   /** Money in major units. The operation, which knows the currency, checks the number of decimals. */
   amount: (about?: string) => Type.Number({ minimum: 0, maximum: MAX_MAJOR, ...described(about) }),
+  /** Money above 0. */
+  positiveAmount: (about?: string) => Type.Number({ exclusiveMinimum: 0, maximum: MAX_MAJOR, ...described(about) }),
   /** Money that may be negative. For responses only. */
   signedAmount: (about?: string) => Type.Number({ minimum: -MAX_MAJOR, maximum: MAX_MAJOR, ...described(about) }),
   number: (options: { min?: number; max?: number; about?: string } = {}) =>

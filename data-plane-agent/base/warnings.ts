@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
+import { s } from './schema.js';
 
 /**
  * All warnings that the product can give: things to check that did not stop the request. Codes are defined only here
@@ -12,9 +13,61 @@ export interface WarningKind<D extends TSchema = TSchema> {
   readonly details: D;
 }
 
+/** The fields that a warning may have beside `code` and `message`. */
+export const WARNING_DETAILS = {
+  paymentIds: s.list(s.id(), 100, 'The payment lines that the warning concerns.'),
+  today: s.day("Today in the tenant's time zone."),
+  formerAmount: s.amount('The total received before the change, in `currencyCode`.'),
+  receivedAmount: s.amount('The total received after the change, in `currencyCode`.'),
+  totalAmount: s.amount("The contract's total, in `currencyCode`."),
+  planAmount: s.amount("The sum of the contract's payment lines, in `currencyCode`."),
+  difference: s.signedAmount('totalAmount − planAmount: above 0 when the plan does not reach the total.'),
+  currencyCode: s.currency(),
+  transfers: s.list(
+    s.object(
+      {
+        bankSerialNo: s.text({ max: 500 }),
+        lines: s.integer({ about: 'The number of lines that name the transfer.' }),
+        received: s.list(
+          s.object(
+            {
+              currencyCode: s.currency(),
+              receivedAmount: s.number({
+                min: 0,
+                max: 1e24,
+                about: 'The sum of `receivedAmount` of these lines, in `currencyCode`.',
+              }),
+            },
+            { title: 'TransferSum' },
+          ),
+          200,
+          'One entry for each currency.',
+        ),
+      },
+      {
+        title: 'SharedTransfer',
+        about: 'A bank transfer that several payment lines name. Covers only lines that the caller may see.',
+      },
+    ),
+    20,
+    'The bank transfers that several lines name, at most 20.',
+  ),
+};
+
 const None = Type.Object({});
-const Lines = Type.Object({ paymentIds: Type.Array(Type.String()) });
+const Lines = Type.Object({ paymentIds: WARNING_DETAILS.paymentIds });
 const LinesOrNone = Type.Partial(Lines);
+const {
+  paymentIds,
+  today,
+  formerAmount,
+  receivedAmount,
+  totalAmount,
+  planAmount,
+  difference,
+  currencyCode,
+  transfers,
+} = WARNING_DETAILS;
 
 const warning = <D extends TSchema>(meaning: string, details: D): WarningKind<D> => ({ meaning, details });
 
@@ -27,7 +80,19 @@ export const WARNINGS = {
     'A note is recommended: in `reconciliationNote`, why a receipt is an exception; with the transition, why a contract is returned.',
     LinesOrNone,
   ),
-  BANK_SERIAL_REUSED: warning('Other payment lines refer to the same bank transfer.', LinesOrNone),
+  BANK_SERIAL_REUSED: warning(
+    'Other payment lines refer to the same bank transfer, or the line already has a receipt of it.',
+    Type.Object({ paymentIds: Type.Optional(paymentIds), transfers: Type.Optional(transfers) }),
+  ),
+  RECEIPT_LOWERED: warning(
+    'The total received on a payment line was lowered. `POST /payments/:paymentId/receipts` adds an amount to it.',
+    Type.Object({ paymentIds, formerAmount, receivedAmount, currencyCode }),
+  ),
+  DATE_IN_FUTURE: warning('The date of a receipt is after today.', Type.Object({ paymentIds, today })),
+  PLAN_DIFFERS_FROM_TOTAL: warning(
+    "The payment lines do not add up to the contract's total.",
+    Type.Object({ difference, totalAmount, planAmount, currencyCode }),
+  ),
   INVOICE_EXCEEDS_LINE: warning('The invoiced amount exceeds the amount of the payment line.', LinesOrNone),
   INVOICE_RECORDS_COUNT: warning(
     'The payment line has invoice records, which determine the invoiced amount; an invoiceAmount without invoiceNo is ignored.',
@@ -101,11 +166,12 @@ export const WARNINGS = {
 export type WarningCode = keyof typeof WARNINGS;
 export type WarningDetails<C extends WarningCode> = Static<(typeof WARNINGS)[C]['details']>;
 
+type Details = { readonly [K in keyof typeof WARNING_DETAILS]?: Static<(typeof WARNING_DETAILS)[K]> };
+
 /** A warning as returned in a response. */
-export interface GivenWarning {
+export interface GivenWarning extends Details {
   readonly code: WarningCode;
   readonly message: string;
-  readonly paymentIds?: string[];
 }
 
 /** `warn('OPEN_BALANCE', { paymentIds })`; `message` overrides the default message. */

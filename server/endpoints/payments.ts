@@ -1,6 +1,6 @@
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { s } from '../../data-plane-agent/base/schema.js';
-import { Ok, page } from '../../data-plane-agent/plane/contract/records/common.js';
+import { OkWithWarnings, page } from '../../data-plane-agent/plane/contract/records/common.js';
 import {
   InvoiceEvidencePatch,
   PaymentLineInput,
@@ -9,6 +9,7 @@ import {
   paymentRowProperties,
   PaymentQuery,
   PaymentStats,
+  ReceiptInput,
   ReceiptPage,
   ReceiptPatch,
   ReceiptQuery,
@@ -61,7 +62,7 @@ const getPaymentStats = endpoint('GET /payments/stats', {
 const addPaymentLine = endpoint('POST /contracts/:id/payments', {
   summary: 'Add a payment line to a contract',
   description:
-    'Allowed on a locked contract too. Invoice fields need `invoice (edit)`, and an `invoiceNo` creates an issued invoice record.',
+    'Allowed on a locked contract too. When the lines then do not add up to the total of the contract, the warning `PLAN_DIFFERS_FROM_TOTAL` has the difference. Invoice fields need `invoice (edit)`, and an `invoiceNo` creates an issued invoice record.',
   needs: edit('payment_entry'),
   body: PaymentLineInput,
   judge: judgeNewLine,
@@ -75,7 +76,7 @@ const addPaymentLine = endpoint('POST /contracts/:id/payments', {
 const updatePaymentLine = endpoint('PATCH /payments/:paymentId', {
   summary: 'Update a payment line',
   description:
-    "Invoice fields work as in `PATCH /payments/:paymentId/invoice` and need `invoice (edit)`. On a locked contract, period, due date, amount and currency cannot be changed (`CONTRACT_LOCKED`); receipts and invoice evidence can. The currency of a line with received or invoiced amounts cannot be changed. A new currency without `amount` keeps the number. Changing the amount of a matched line resets it to `pending`. Increments the contract's version; `If-Match` is ignored.",
+    "Invoice fields work as in `PATCH /payments/:paymentId/invoice` and need `invoice (edit)`. On a locked contract, period, due date, amount and currency cannot be changed (`CONTRACT_LOCKED`); receipts and invoice evidence can. The currency of a line with received or invoiced amounts cannot be changed. A new currency without `amount` keeps the number. Changing the amount of a matched line resets it to `pending`. A request with `amount` or `currencyCode` warns with `PLAN_DIFFERS_FROM_TOTAL` when the lines do not add up to the contract's total. Increments the contract's version; `If-Match` is ignored.",
   needs: edit('payment_entry'),
   body: PaymentLinePatch,
   judge: judgeLine,
@@ -88,9 +89,9 @@ const updatePaymentLine = endpoint('PATCH /payments/:paymentId', {
 const deletePaymentLine = endpoint('DELETE /payments/:paymentId', {
   summary: 'Delete a payment line',
   description:
-    'Allowed only for a line without receipts and invoices, on a contract that is not locked. The line is still listed with `includeDeleted`.',
+    'Allowed only for a line without receipts and invoices, on a contract that is not locked. The line is still listed with `includeDeleted`. `warnings` has `PLAN_DIFFERS_FROM_TOTAL` when the remaining lines do not add up to the total of the contract.',
   needs: edit('payment_entry'),
-  returns: Ok,
+  returns: OkWithWarnings,
   calls: ['deletePaymentLine'],
   fails: [],
   run: ({ params, plane }) => plane.deletePaymentLine(params),
@@ -99,7 +100,7 @@ const deletePaymentLine = endpoint('DELETE /payments/:paymentId', {
 const recordReceipt = endpoint('PATCH /payments/:paymentId/receipt', {
   summary: 'Record the amount received on a payment line',
   description:
-    '`receivedAmount` is the new total received on the line: repeating a request changes nothing, and a lower total is a correction. Changing only `receivedDate` moves the amount received on the previous date to the new one, also in the cash flow. Warnings: `NOTE_RECOMMENDED` for an exception without a note, `BANK_SERIAL_REUSED` with at most 20 `paymentIds` if other lines name the same transfer.',
+    '`receivedAmount` is the new total received on the line: repeating a request changes nothing, and a lower total is a correction (warning `RECEIPT_LOWERED`). `POST /payments/:paymentId/receipts` adds an amount instead. Changing only `receivedDate` moves the amount received on the previous date to the new one, also in the cash flow. Warnings: `NOTE_RECOMMENDED` for an exception without a note, `DATE_IN_FUTURE` for a date after today, `BANK_SERIAL_REUSED` with at most 20 `paymentIds` if other lines name the same transfer; `transfers` has the sum over all lines that name it and that the caller may see, by currency.',
   needs: edit('payment_entry'),
   body: ReceiptPatch,
   judge: judgeLine,
@@ -107,6 +108,21 @@ const recordReceipt = endpoint('PATCH /payments/:paymentId/receipt', {
   calls: ['recordReceipt'],
   fails: [],
   run: ({ params, body, plane }) => plane.recordReceipt({ ...params, ...body }),
+});
+
+const addReceipt = endpoint('POST /payments/:paymentId/receipts', {
+  summary: 'Add a receipt to a payment line',
+  description:
+    'Adds `amount`, as a bank statement shows it, to what the line has received, and returns the line with its new total. Every request adds: send an `Idempotency-Key`, so that a repeated request counts once. The receipt has the date `receivedDate`, which also becomes that of the line. Other fields work as in `PATCH /payments/:paymentId/receipt`, with the same warnings; `BANK_SERIAL_REUSED` is also given when the line already has a receipt of that transfer. ' +
+    "Allowed on a locked contract. Increments the contract's version; `If-Match` is ignored.",
+  needs: edit('payment_entry'),
+  body: ReceiptInput,
+  judge: judgeLine,
+  status: 201,
+  returns: PaymentLineResult,
+  calls: ['addReceipt'],
+  fails: [],
+  run: ({ params, body, plane }) => plane.addReceipt({ ...params, ...body }),
 });
 
 const listReceipts = endpoint('GET /payments/:paymentId/receipts', {
@@ -143,6 +159,7 @@ export const paymentEndpoints = {
   updatePaymentLine,
   deletePaymentLine,
   recordReceipt,
+  addReceipt,
   listReceipts,
   recordInvoiceEvidence,
 };

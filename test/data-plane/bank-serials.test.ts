@@ -33,6 +33,8 @@ const WAYS: Readonly<Record<string, (given: Given) => Promise<readonly Warning[]
     (await plane.updatePaymentLine({ paymentId, receivedAmount: 5, bankSerialNo: 'T-1' })).warnings,
   'a receipt': async ({ plane, paymentId }) =>
     (await plane.recordReceipt({ paymentId, receivedAmount: 5, bankSerialNo: 'T-1' })).warnings,
+  'an added receipt': async ({ plane, paymentId }) =>
+    (await plane.addReceipt({ paymentId, amount: 5, bankSerialNo: 'T-1' })).warnings,
   'an imported list of contracts': async ({ plane }) =>
     (await plane.importContracts(ofRows([aContract({ ...IDS, payments: [paid('T-1')] })]))).rows[0]?.warnings,
   'an imported sheet': async ({ plane }) => (await plane.importContracts(aSheet([sheetRow('T-1')]))).rows[0]?.warnings,
@@ -84,6 +86,7 @@ describe('a bank transfer that other lines refer to', () => {
       'addPaymentLine',
       'updatePaymentLine',
       'recordReceipt',
+      'addReceipt',
       'importContracts',
       'previewImport',
     ]);

@@ -56,6 +56,26 @@ describe('a review of an extraction', () => {
         ]);
       });
 
+      it('warns if the payment plan that it applies does not add up to the total', async () => {
+        const { plane, people, subjectId } = withPeople(makePlane());
+        const contract = await plane.createContract(aContract({ subjectId }));
+        const differences = async (contractId: string | null, values: object) => {
+          const run = await plane.extractContract({ text: 'Nothing to be read.', contractId });
+          const { warnings } = await plane.reviewExtraction({
+            runId: run.id,
+            fields: Object.entries(values).map(([key, value]) => put(key, value)),
+            applyToContract: true,
+            people,
+          });
+          return warnings.flatMap(({ code, difference }) => (code === 'PLAN_DIFFERS_FROM_TOTAL' ? [difference] : []));
+        };
+        const payments = [aLine({ amount: 9_000 })];
+        const { subjectId: _subject, ownerId: _owner, ...values } = aContract();
+        expect(await differences(contract.id, { payments })).to.deep.equal([1_000]);
+        expect(await differences(contract.id, { totalAmount: 9_000 })).to.deep.equal([]);
+        expect(await differences(null, { ...values, payments })).to.deep.equal([1_000]);
+      });
+
       it('checks values as an update of the contract would, and reports each invalid one', async () => {
         const { plane } = makePlane();
         const run = await plane.extractContract({ text: EN_SALE.text });

@@ -84,8 +84,15 @@ describe('changes of a payment line', () => {
 
   it('require a note for an exception without one', () => {
     const exception = aLine({ receivedAmount: 1, reconciliationStatus: 'exception' });
-    expect(receiptWarnings(exception).map(({ code }) => code)).to.deep.equal(['NOTE_RECOMMENDED']);
-    expect(receiptWarnings(withReceipt(exception, { reconciliationNote: 'bank fee' }, context()))).to.deep.equal([]);
+    expect(receiptWarnings({ before: null, after: exception }, '2026-03-15').map(({ code }) => code)).to.deep.equal([
+      'NOTE_RECOMMENDED',
+    ]);
+    expect(
+      receiptWarnings(
+        { before: exception, after: withReceipt(exception, { reconciliationNote: 'bank fee' }, context()) },
+        '2026-03-15',
+      ),
+    ).to.deep.equal([]);
   });
 
   it('make a matched line pending if its amount changes, and leave it matched otherwise', () => {

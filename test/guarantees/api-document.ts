@@ -139,6 +139,7 @@ export const EXTENSIONS = rows(`
   PATCH /payments/:paymentId | payment_entry (edit)
   DELETE /payments/:paymentId | payment_entry (edit)
   GET /payments/:paymentId/receipts | payment_entry (view)
+  POST /payments/:paymentId/receipts | payment_entry (edit)
   PATCH /contracts/:id/invoices/:invoiceId | invoice (edit)
   PATCH /contracts/:id/notes/:noteId | contract_edit (edit)
   DELETE /contracts/:id/notes/:noteId | contract_edit (edit)

@@ -87,6 +87,10 @@ export const REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | P
   'PATCH /payments/:paymentId': async (org) => ({ params: { paymentId: await line(org) }, body: { amount: 1_200 } }),
   'DELETE /payments/:paymentId': async (org) => ({ params: { paymentId: await line(org) } }),
   'GET /payments/:paymentId/receipts': async (org) => ({ params: { paymentId: await line(org) } }),
+  'POST /payments/:paymentId/receipts': async (org) => ({
+    params: { paymentId: await line(org) },
+    body: { amount: 5, receivedDate: '2026-03-01', bankSerialNo: 'T-5' },
+  }),
   'PATCH /payments/:paymentId/receipt': async (org) => ({
     params: { paymentId: await line(org) },
     body: { receivedAmount: 400, payerName: org.marker },

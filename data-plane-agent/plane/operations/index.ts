@@ -57,6 +57,7 @@ import { deletePaymentLine } from './payments/delete-payment-line.js';
 import { getLineCurrency } from './payments/get-line-currency.js';
 import { getPaymentStats } from './payments/get-payment-stats.js';
 import { listPayments } from './payments/list-payments.js';
+import { addReceipt } from './payments/add-receipt.js';
 import { listReceipts } from './payments/list-receipts.js';
 import { recordInvoiceEvidence } from './payments/record-invoice-evidence.js';
 import { recordReceipt } from './payments/record-receipt.js';
@@ -105,6 +106,7 @@ export const OPERATIONS = {
   updatePaymentLine,
   deletePaymentLine,
   recordReceipt,
+  addReceipt,
   listReceipts,
   recordInvoiceEvidence,
   addInvoice,

@@ -1,4 +1,5 @@
 import { s, type Static, type TSchema } from '../../../base/schema.js';
+import { WARNING_DETAILS } from '../../../base/warnings.js';
 
 export const stamps = { createdAt: s.instant(), updatedAt: s.instant() };
 
@@ -26,17 +27,31 @@ export const pageOf = <T>(
   { page, pageSize, total }: { page: number; pageSize: number; total: number },
 ) => ({ items, page, pageSize, total, pageCount: Math.ceil(total / pageSize) });
 
+const details = WARNING_DETAILS;
+
 /** Something to check that did not stop the request. */
 export const Warning = s.object(
   {
     code: s.text({ max: 64, about: 'One of `x-warnings`.' }),
     message: s.text(),
-    paymentIds: s.omittable(s.list(s.id(), 100)),
+    paymentIds: s.omittable(details.paymentIds),
+    today: s.omittable(details.today),
+    formerAmount: s.omittable(details.formerAmount),
+    receivedAmount: s.omittable(details.receivedAmount),
+    totalAmount: s.omittable(details.totalAmount),
+    planAmount: s.omittable(details.planAmount),
+    difference: s.omittable(details.difference),
+    currencyCode: s.omittable(details.currencyCode),
+    transfers: s.omittable(details.transfers),
   },
-  { title: 'Warning' },
+  { title: 'Warning', about: 'Which further fields a warning has depends on its `code`: see `x-warnings`.' },
 );
 export type Warning = Static<typeof Warning>;
 export const warnings = s.list(Warning, 1_000);
 
 export const Ok = s.object({ ok: s.flag() }, { title: 'Ok' });
+export const OkWithWarnings = s.object(
+  { ok: s.flag(), warnings: s.omittable(warnings) },
+  { title: 'OkWithWarnings', about: '`warnings` is omitted when there are none.' },
+);
 export const OK = { ok: true };

@@ -46,6 +46,21 @@ export type PaymentLinePatch = Static<typeof PaymentLinePatch>;
 export const ReceiptPatch = s.object(receipt, { title: 'ReceiptPatch' });
 export type ReceiptPatch = Static<typeof ReceiptPatch>;
 
+const { receivedAmount: _total, receivedDate: _date, ...receiptDetails } = receipt;
+
+/** An amount that is added to what was received before. */
+export const ReceiptInput = s.object(
+  {
+    amount: s.positiveAmount(
+      "The amount to add to what the line has received, in the line's currency. A correction or refund is `PATCH /payments/:paymentId/receipt` with the new total.",
+    ),
+    receivedDate: s.optional(s.day('Default: today.')),
+    ...receiptDetails,
+  },
+  { title: 'ReceiptInput' },
+);
+export type ReceiptInput = Static<typeof ReceiptInput>;
+
 export const InvoiceEvidencePatch = s.object(invoiceEvidence, { title: 'InvoiceEvidencePatch' });
 export type InvoiceEvidencePatch = Static<typeof InvoiceEvidencePatch>;
 

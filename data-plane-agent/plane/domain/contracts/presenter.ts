@@ -16,6 +16,7 @@ import type { ContractRow } from '../../tables/contracts.js';
 import { shown } from '../sensitive.js';
 import type { TaskRow } from '../../tables/tasks.js';
 import { fulfillmentStatus, taskAnswer } from '../tasks/tasks.js';
+import { planWarnings } from '../payments/plan-warnings.js';
 import {
   daysOverdue,
   dueState,
@@ -127,7 +128,11 @@ export function contractDetail(
     notes: notes.map(noteAnswer),
     fulfillmentTasks: tasks.map((task) => taskAnswer(task, reader)),
     invoices: invoices.map(invoiceAnswer),
-    warnings: [...(row.otherCurrencyLines > 0 ? [warn('MIXED_CURRENCY', {})] : []), ...warnings],
+    warnings: [
+      ...(row.otherCurrencyLines > 0 ? [warn('MIXED_CURRENCY', {})] : []),
+      ...planWarnings(row, lines),
+      ...warnings,
+    ],
   };
 }
 

@@ -19,6 +19,8 @@ interface Entered {
   readonly contractId: string;
   readonly contractNo: string;
   readonly lines: readonly LineRow[];
+  /** Warnings of the contract as a whole. */
+  readonly warnings: readonly Warning[];
 }
 
 /** The result for one contract of an import. */

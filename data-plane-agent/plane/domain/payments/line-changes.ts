@@ -1,11 +1,12 @@
 import { warn, type GivenWarning } from '../../../base/warnings.js';
 import type { Day } from '../../../base/day.js';
 import { fail } from '../../../base/failures.js';
-import { toMajor } from '../../../base/money.js';
+import { isAmountProblem, moneyText, sumMinor, toMajor } from '../../../base/money.js';
 import type {
   InvoiceEvidencePatch,
   PaymentLineInput,
   PaymentLinePatch,
+  ReceiptInput,
   ReceiptPatch,
 } from '../../contract/records/lines.js';
 import type { LineRow } from '../../tables/payment-lines.js';
@@ -135,6 +136,18 @@ export function withReceipt(line: LineRow, patch: ReceiptPatch, context: LineCon
   return { ...next, reconciliationStatus: named ?? (changed || cleared ? automatic : line.reconciliationStatus) };
 }
 
+/** The line after an amount was added to what it had received. The new receipt has its own date, today by default. */
+export function withAddedReceipt(line: LineRow, { amount, ...patch }: ReceiptInput, context: LineContext): LineRow {
+  const { currencyCode, receivedMinor } = line;
+  const addedMinor = context.amounts.minor(`${context.path}amount`, amount, currencyCode);
+  const total = sumMinor([receivedMinor, addedMinor], currencyCode);
+  if (isAmountProblem(total))
+    context.amounts.refuse(`${context.path}amount`, `must leave the total received in bounds: it ${total.message}`);
+  context.amounts.done();
+  const receivedAmount = toMajor(isAmountProblem(total) ? receivedMinor : total, currencyCode);
+  return withReceipt(line, { ...patch, receivedAmount }, context);
+}
+
 /** The line with invoice fields. Once there are invoice records, the invoiced amount is net of red letters. */
 export function withInvoice(line: LineRow, patch: InvoiceEvidencePatch, context: LineContext): LineRow {
   const invoiceMinor =
@@ -192,10 +205,45 @@ export const isUnchanged = (before: LineRow, after: LineRow): boolean =>
 export const changesPlan = (before: LineRow, after: LineRow): boolean =>
   (['period', 'dueDate', 'amountMinor', 'currencyCode'] as const).some((field) => before[field] !== after[field]);
 
+/** A line before and after a change; `before` is `null` for a new line. */
+export interface ChangedLine {
+  readonly before: LineRow | null;
+  readonly after: LineRow;
+}
+
 /** Warnings about a receipt that is not refused. */
-export function receiptWarnings(line: LineRow): GivenWarning[] {
-  if (line.reconciliationStatus !== 'exception' || line.reconciliationNote !== null) return [];
-  return [warn('NOTE_RECOMMENDED', { message: 'Say in reconciliationNote why this receipt is an exception.' })];
+export function receiptWarnings({ before, after }: ChangedLine, today: Day): GivenWarning[] {
+  const { id, currencyCode, receivedMinor, receivedDate } = after;
+  const isLowered = before !== null && before.currencyCode === currencyCode && receivedMinor < before.receivedMinor;
+  const needsNote = after.reconciliationStatus === 'exception' && after.reconciliationNote === null;
+  return [
+    ...(isLowered ? [loweredFrom(before, after)] : []),
+    ...(receivedDate !== null && receivedDate > today
+      ? [
+          warn('DATE_IN_FUTURE', {
+            message: `receivedDate is in the future: ${receivedDate} is after today, ${today}.`,
+            paymentIds: [id],
+            today,
+          }),
+        ]
+      : []),
+    ...(needsNote
+      ? [warn('NOTE_RECOMMENDED', { message: 'Say in reconciliationNote why this receipt is an exception.' })]
+      : []),
+  ];
+}
+
+function loweredFrom(before: LineRow, { id, currencyCode, receivedMinor }: LineRow): GivenWarning {
+  return warn('RECEIPT_LOWERED', {
+    message:
+      `The total received was lowered from ${moneyText(before.receivedMinor, currencyCode)} to ` +
+      `${moneyText(receivedMinor, currencyCode)}: receivedAmount is the new total. ` +
+      'To add an amount to what was received before, use POST /payments/:paymentId/receipts.',
+    paymentIds: [id],
+    formerAmount: toMajor(before.receivedMinor, currencyCode),
+    receivedAmount: toMajor(receivedMinor, currencyCode),
+    currencyCode,
+  });
 }
 
 /** Warnings about invoiced amounts that exceed the line, or that no invoice record contains. */

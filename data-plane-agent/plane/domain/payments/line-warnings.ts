@@ -1,26 +1,31 @@
-import { warn, type GivenWarning, type WarningCode } from '../../../base/warnings.js';
+import type { Day } from '../../../base/day.js';
+import type { GivenWarning, WarningCode } from '../../../base/warnings.js';
 import type { Warning } from '../../contract/records/common.js';
-import { invoiceWarnings, receiptWarnings } from './line-changes.js';
-import type { LineRow } from '../../tables/payment-lines.js';
+import { invoiceWarnings, receiptWarnings, type ChangedLine } from './line-changes.js';
 
 /** The largest number of lines that a warning names. */
 export const NAMED_LINES = 100;
 
 /**
- * The warnings of several lines, each code once with the ids of its lines; `sharing` are ids of lines paid by the same
- * bank transfer.
+ * The warnings of several changed lines: each code once with the ids of its lines, but one `RECEIPT_LOWERED` for each
+ * line, since it has amounts. `reused` are the warnings about bank transfers.
  */
-export function lineWarnings(lines: readonly LineRow[], sharing: readonly string[]): Warning[] {
+export function lineWarnings(
+  changes: readonly ChangedLine[],
+  { today, reused }: { readonly today: Day; readonly reused: readonly Warning[] },
+): Warning[] {
+  const lowered: GivenWarning[] = [];
   const byCode = new Map<WarningCode, GivenWarning & { paymentIds: string[] }>();
-  for (const line of lines) {
-    for (const warning of [...receiptWarnings(line), ...invoiceWarnings(line)]) {
+  for (const change of changes) {
+    for (const warning of [...receiptWarnings(change, today), ...invoiceWarnings(change.after)]) {
+      if (warning.code === 'RECEIPT_LOWERED') {
+        if (lowered.length < NAMED_LINES) lowered.push(warning);
+        continue;
+      }
       const known = byCode.get(warning.code) ?? { ...warning, paymentIds: [] };
       byCode.set(warning.code, known);
-      if (known.paymentIds.length < NAMED_LINES) known.paymentIds.push(line.id);
+      if (known.paymentIds.length < NAMED_LINES) known.paymentIds.push(change.after.id);
     }
   }
-  return [
-    ...byCode.values(),
-    ...(sharing.length === 0 ? [] : [warn('BANK_SERIAL_REUSED', { paymentIds: [...sharing] })]),
-  ];
+  return [...lowered, ...byCode.values(), ...reused];
 }

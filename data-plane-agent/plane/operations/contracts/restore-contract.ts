@@ -1,16 +1,13 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
-import { warn } from '../../../base/warnings.js';
-import type { Warning } from '../../contract/records/common.js';
 import { ContractDetail } from '../../contract/records/contracts.js';
 import { touched, withAggregates } from '../../domain/contracts/changes.js';
 import { isRestorable } from '../../domain/contracts/trash.js';
 import type { ContractRow } from '../../tables/contracts.js';
-import type { LineRow } from '../../tables/payment-lines.js';
 import { operation, type OperationContext } from '../../steps/operation-context.js';
 import { checkVersion } from '../../domain/contracts/checks.js';
 import { detailOf } from '../../steps/contracts/detail.js';
-import { sharingAny } from '../../steps/receivables/shared-transfers.js';
+import { reusedTransfers } from '../../steps/receivables/shared-transfers.js';
 
 /**
  * Restores a contract with the lines, tasks and invoice records deleted with it. A live contract is returned unchanged.
@@ -43,17 +40,11 @@ export const restoreContract = operation({
     return detailOf(context, call, {
       row: restored,
       known: { lines },
-      warnings: await sharedMeanwhile(context, lines),
+      // Bank transfers that other lines have named since the deletion.
+      warnings: await reusedTransfers(context, lines, { except: new Set(lines.map(({ id }) => id)) }),
     });
   },
 });
-
-/** Warns of bank transfers that other lines have named since the deletion. */
-async function sharedMeanwhile(context: OperationContext, lines: readonly LineRow[]): Promise<Warning[]> {
-  const own = new Set(lines.map(({ id }) => id));
-  const others = (await sharingAny(context, lines)).filter((id) => !own.has(id));
-  return others.length === 0 ? [] : [warn('BANK_SERIAL_REUSED', { paymentIds: others })];
-}
 
 /** Another contract may have taken its numbers since the deletion. */
 async function refuseTaken(

@@ -43,6 +43,12 @@ export const addPaymentLine = operation({
     await writeInvoices(operationContext, changes);
     await store.lines.insertReceipts(openingReceipts([line], { call, now: context.now, newId }));
     const contract = await writeAggregates(operationContext, call, { ...held, lines });
-    return lineResult(operationContext, call, { line, contract, bankSerialNo: input.bankSerialNo });
+    return lineResult(operationContext, call, {
+      before: null,
+      after: line,
+      contract,
+      bankSerialNo: input.bankSerialNo,
+      isPlan: true,
+    });
   },
 });

@@ -1,7 +1,8 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
-import { OK, Ok } from '../../contract/records/common.js';
+import { OK, OkWithWarnings } from '../../contract/records/common.js';
 import { hasMoney } from '../../domain/payments/line-changes.js';
+import { planWarnings } from '../../domain/payments/plan-warnings.js';
 import { operation } from '../../steps/operation-context.js';
 import { changeLine } from '../../steps/receivables/change-line.js';
 
@@ -9,17 +10,18 @@ import { changeLine } from '../../steps/receivables/change-line.js';
 export const deletePaymentLine = operation({
   effect: 'write',
   input: s.object({ paymentId: s.id() }),
-  output: Ok,
+  output: OkWithWarnings,
   fails: ['CONTRACT_LOCKED', 'LINE_HAS_MONEY'],
   async run(operationContext, call, { paymentId }) {
-    await changeLine(operationContext, call, {
+    const { contract, lines } = await changeLine(operationContext, call, {
       paymentId,
-      to: (line, { contract, context }) => {
-        if (contract.locked) throw fail('CONTRACT_LOCKED', { fields: ['payments'] });
+      to: (line, { contract: { locked }, context }) => {
+        if (locked) throw fail('CONTRACT_LOCKED', { fields: ['payments'] });
         if (hasMoney(line)) throw fail('LINE_HAS_MONEY', { paymentIds: [line.id] });
         return { ...line, updatedAt: context.now, deletedAt: context.now };
       },
     });
-    return OK;
+    const warnings = planWarnings(contract, lines);
+    return { ...OK, ...(warnings.length === 0 ? {} : { warnings }) };
   },
 });

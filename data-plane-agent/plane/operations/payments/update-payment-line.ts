@@ -49,6 +49,10 @@ export const updatePaymentLine = operation({
         return after;
       },
     });
-    return lineResult(operationContext, call, { ...changed, bankSerialNo: patch.bankSerialNo });
+    return lineResult(operationContext, call, {
+      ...changed,
+      bankSerialNo: patch.bankSerialNo,
+      isPlan: patch.amount !== undefined || patch.currencyCode !== undefined,
+    });
   },
 });

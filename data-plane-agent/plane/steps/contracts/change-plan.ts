@@ -7,7 +7,7 @@ import { lineWarnings } from '../../domain/payments/line-warnings.js';
 import type { Plan } from '../../domain/payments/plan.js';
 import type { OperationContext } from '../operation-context.js';
 import { receiptHistory } from '../receivables/receipt-history.js';
-import { sharingAny } from '../receivables/shared-transfers.js';
+import { reusedTransfers } from '../receivables/shared-transfers.js';
 import type { ReceiptRow } from '../../tables/receipts.js';
 
 /** Yields to the event loop after this many lines: SQLite calls are synchronous. */
@@ -48,8 +48,5 @@ export async function writePlan(context: OperationContext, call: Call, { steps, 
   const withNewSerial = steps
     .filter(({ before, after }) => after.bankSerialNo !== before?.bankSerialNo)
     .map(({ after }) => after);
-  return lineWarnings(
-    steps.map(({ after }) => after),
-    await sharingAny(context, withNewSerial),
-  );
+  return lineWarnings(steps, { today: call.today, reused: await reusedTransfers(context, withNewSerial) });
 }

@@ -19,7 +19,7 @@ import { checkSubjectOpen } from './check-subject-open.js';
 import type { OperationContext } from '../operation-context.js';
 import { checkLineFiles } from '../receivables/check-line-files.js';
 import { followLines, writeInvoices } from '../receivables/follow-lines.js';
-import { sharingAny } from '../receivables/shared-transfers.js';
+import { reusedTransfers } from '../receivables/shared-transfers.js';
 
 export interface Entered extends ContractParts {
   readonly warnings: readonly Warning[];
@@ -117,7 +117,13 @@ export async function enterContract(
     a.dueDate < b.dueDate ? -1 : a.dueDate > b.dueDate ? 1 : a.position - b.position,
   );
   // An import checks all its lines together once they are written.
-  const warnings = entering === 'import' ? [] : lineWarnings(lines, await sharingAny(context, lines));
+  const warnings =
+    entering === 'import'
+      ? []
+      : lineWarnings(
+          lines.map((after) => ({ before: null, after })),
+          { today: call.today, reused: await reusedTransfers(context, lines) },
+        );
   return { row, lines: byDueDate, terms, notes, tasks: [], invoices: invoices.map(({ after }) => after), warnings };
 }
 

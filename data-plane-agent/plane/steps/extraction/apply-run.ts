@@ -5,6 +5,8 @@ import type { Warning } from '../../contract/records/common.js';
 import type { ContractInput, ContractPatch } from '../../contract/records/contracts.js';
 import type { People } from '../../contract/records/people.js';
 import { changesOf, lackingFields } from '../../domain/extraction/review.js';
+import { planWarnings } from '../../domain/payments/plan-warnings.js';
+import type { LineRow } from '../../tables/payment-lines.js';
 import type { ExtractionRunRow } from '../../tables/extractions.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import { changeContract } from '../contracts/change-contract.js';
@@ -31,15 +33,19 @@ export async function applyRun(
     people,
   }: { readonly run: ExtractionRunRow; readonly values: ReadonlyMap<string, unknown>; readonly people: People },
 ): Promise<Applied> {
-  const { row, warnings } =
+  const { row, lines, warnings } =
     run.contractId === null
       ? await entered(context, call, { values, people })
       : await changed(context, call, { contractId: run.contractId, values, people });
-  return { contractId: row.id, warnings: [...warnings, ...(await markExtracted(context, call, row))] };
+  return {
+    contractId: row.id,
+    warnings: [...planWarnings(row, lines), ...warnings, ...(await markExtracted(context, call, row))],
+  };
 }
 
 interface Written {
   readonly row: ContractRow;
+  readonly lines: readonly LineRow[];
   readonly warnings: readonly Warning[];
 }
 

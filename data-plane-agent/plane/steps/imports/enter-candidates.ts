@@ -10,8 +10,9 @@ import type { Rejected } from '../../tables/imports.js';
 import type { Outcome } from '../../domain/imports/report.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import { lineWarnings } from '../../domain/payments/line-warnings.js';
+import { planWarnings } from '../../domain/payments/plan-warnings.js';
 import { enterContract, type Entered } from '../contracts/enter-contract.js';
-import { sharedTransfers } from '../receivables/shared-transfers.js';
+import { reusedWarning, sharedTransfers, transfersOf } from '../receivables/shared-transfers.js';
 import type { OperationContext } from '../operation-context.js';
 import type { PreparedImport, ReadFile } from './prepare-candidates.js';
 
@@ -47,7 +48,7 @@ export async function enterCandidates(
     outcomes,
     blank,
     ...file,
-    warnings: await warningsOf(context, outcomes),
+    warnings: await warningsOf(context, call, outcomes),
     rejected: await rejected(failed),
   };
 }
@@ -59,7 +60,11 @@ const NAMED_LINES = 10;
  * Warnings by row number. All lines are entered by now, so that both of two rows with one bank transfer are warned
  * about.
  */
-async function warningsOf(context: OperationContext, outcomes: readonly Outcome[]): Promise<Map<number, Warning[]>> {
+async function warningsOf(
+  context: OperationContext,
+  call: Call,
+  outcomes: readonly Outcome[],
+): Promise<Map<number, Warning[]>> {
   const lines = outcomes.flatMap(({ candidate, entered }) =>
     (entered?.lines ?? []).map((line) => ({
       line,
@@ -71,15 +76,28 @@ async function warningsOf(context: OperationContext, outcomes: readonly Outcome[
     lines.map(({ line }) => line),
     NAMED_LINES,
   );
+  const sharing = lines.map(({ line }) => line).filter(({ id }) => shared.has(id));
+  const transfers = await transfersOf(context, sharing);
   const byRow = Map.groupBy(lines, ({ row }) => row);
-  const warned = await mapYielding([...byRow], ([row, own]): [number, Warning[]] => [
-    row,
-    lineWarnings(
-      own.map(({ line }) => line),
-      own.flatMap(({ line }) => shared.get(line.id) ?? []).slice(0, NAMED_LINES),
-    ),
-  ]);
-  return new Map(warned.filter(([, warnings]) => warnings.length > 0));
+  const warned = await mapYielding([...byRow], ([row, own]): [number, Warning[]] => {
+    const others = own.flatMap(({ line }) => shared.get(line.id) ?? []).slice(0, NAMED_LINES);
+    const sharingHere = own.map(({ line }) => line).filter(({ id }) => shared.has(id));
+    return [
+      row,
+      lineWarnings(
+        own.map(({ line }) => ({ before: null, after: line })),
+        { today: call.today, reused: reusedWarning(sharingHere, { others, transfers }) },
+      ),
+    ];
+  });
+  const byNumber = new Map(warned);
+  // A contract's own warnings are reported with its first row.
+  for (const { candidate, entered } of outcomes) {
+    const [first] = candidate.rows;
+    if (entered && first !== undefined && entered.warnings.length > 0)
+      byNumber.set(first, [...entered.warnings, ...(byNumber.get(first) ?? [])]);
+  }
+  return new Map([...byNumber].filter(([, warnings]) => warnings.length > 0));
 }
 
 interface Entering {
@@ -109,7 +127,11 @@ async function enterSome(
     await entering.yieldIfDue();
     if (!result.ok) return refused(candidate, result.problems);
     const { row, lines } = await enter(result.input);
-    return { candidate, entered: { contractId: row.id, contractNo: row.contractNo, lines }, problems: [] };
+    return {
+      candidate,
+      entered: { contractId: row.id, contractNo: row.contractNo, lines, warnings: planWarnings(row, lines) },
+      problems: [],
+    };
   };
   const enteredBefore = entering.entered.length;
   const enter = async (input: ContractInput): Promise<Entered> => {

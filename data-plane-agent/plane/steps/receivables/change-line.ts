@@ -47,6 +47,14 @@ interface LineChange {
   to(line: LineRow, held: HeldContract): LineRow | Promise<LineRow>;
 }
 
+interface ChangedLineOfContract {
+  readonly before: LineRow;
+  readonly after: LineRow;
+  /** The contract and its live lines after the change. */
+  readonly contract: ContractRow;
+  readonly lines: readonly LineRow[];
+}
+
 /**
  * Changes one line, its receipt history and the contract's totals in one transaction. A change without effect writes
  * nothing.
@@ -55,7 +63,7 @@ export async function changeLine(
   operationContext: OperationContext,
   call: Call,
   { paymentId, files, to }: LineChange,
-): Promise<{ readonly line: LineRow; readonly contract: ContractRow }> {
+): Promise<ChangedLineOfContract> {
   const { store } = operationContext;
   const contractId = await store.lines.contractOf(paymentId);
   if (contractId === undefined) throw fail('NOT_FOUND', {});
@@ -78,11 +86,16 @@ export async function changeLine(
   checkSums(lines, context);
   context.amounts.done();
   if (files) await checkLineFiles(store, files);
-  if (isUnchanged(before, line)) return { line: before, contract };
+  if (isUnchanged(before, line)) return { before, after: before, contract, lines: held.lines };
   await store.lines.update(before, line);
   await writeInvoices(operationContext, changes);
   await store.lines.insertReceipts(await receiptHistory(operationContext, call, { before, after: line }));
-  return { line, contract: await writeAggregates(operationContext, call, { contract, lines, context }) };
+  return {
+    before,
+    after: line,
+    contract: await writeAggregates(operationContext, call, { contract, lines, context }),
+    lines,
+  };
 }
 
 /** Writes the contract's totals of its lines, and increments its version even if they are unchanged. */

@@ -3,25 +3,39 @@ import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { PaymentLineResult } from '../../contract/records/lines.js';
 import { paymentLine } from '../../domain/contracts/presenter.js';
-import { invoiceWarnings, receiptWarnings } from '../../domain/payments/line-changes.js';
+import { invoiceWarnings, receiptWarnings, type ChangedLine } from '../../domain/payments/line-changes.js';
+import { planWarnings } from '../../domain/payments/plan-warnings.js';
 import type { OperationContext } from '../operation-context.js';
 import type { ContractRow } from '../../tables/contracts.js';
-import type { LineRow } from '../../tables/payment-lines.js';
+import { reusedTransfers } from './shared-transfers.js';
 
 /** The maximum of other lines that a warning names. */
 const NAMED_LINES = 20;
 
-/** A changed line as it is returned, with warnings. `bankSerialNo` is the one in the request. */
+const REPEATED = 'This line already has a receipt of the same bank transfer: check that it was not recorded twice.';
+
+export interface LineOutcome extends ChangedLine {
+  readonly contract: ContractRow;
+  /** The bank transfer in the request. */
+  readonly bankSerialNo?: string | null | undefined;
+  /** Whether the request says what is owed: then the plan is compared with the contract's total. */
+  readonly isPlan?: boolean;
+  /** Whether the line already had a receipt of that transfer, to which the request adds another. */
+  readonly isRepeated?: boolean;
+}
+
+/** A changed line as it is returned, with warnings. */
 export async function lineResult(
-  { store }: OperationContext,
+  context: OperationContext,
   call: Call,
-  { line, contract, bankSerialNo }: { line: LineRow; contract: ContractRow; bankSerialNo?: string | null | undefined },
+  { before, after: line, contract, bankSerialNo, isPlan = false, isRepeated = false }: LineOutcome,
 ): Promise<PaymentLineResult> {
-  const sameTransfer = bankSerialNo ? await store.lines.withBankSerial(bankSerialNo, line.id, NAMED_LINES) : [];
   const warnings: Warning[] = [
     ...(line.currencyCode === contract.currencyCode ? [] : [warn('MIXED_CURRENCY', {})]),
-    ...receiptWarnings(line),
-    ...(sameTransfer.length === 0 ? [] : [warn('BANK_SERIAL_REUSED', { paymentIds: sameTransfer })]),
+    ...(isPlan ? planWarnings(contract, [line]) : []),
+    ...receiptWarnings({ before, after: line }, call.today),
+    ...(isRepeated ? [warn('BANK_SERIAL_REUSED', { message: REPEATED, paymentIds: [line.id] })] : []),
+    ...(bankSerialNo ? await reusedTransfers(context, [line], { atMost: NAMED_LINES }) : []),
     ...invoiceWarnings(line),
   ];
   return { ...paymentLine(line, call), warnings };
