@@ -4,6 +4,7 @@ import type { ContractInput, ContractPatch } from '../../data-plane-agent/plane/
 import type { InvoicePatch } from '../../data-plane-agent/plane/contract/records/invoices.js';
 import type { PaymentLinePatch } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { AmountReader } from '../../data-plane-agent/plane/domain/amounts.js';
+import { RED_LETTER_ONLY } from '../../data-plane-agent/plane/domain/invoices/invoices.js';
 import { accountSent } from '../../data-plane-agent/plane/domain/sensitive.js';
 import type { Principal } from '../access/principal.js';
 import type { Plane } from './plane.js';
@@ -100,6 +101,8 @@ export async function judgeInvoice(
   const currency =
     present && present.status !== 'draft' ? present.currencyCode : lineId ? line?.currencyCode : contract?.currencyCode;
   read(amounts, sound, { path: '', fields: ['invoiceAmount'], currency: isThere ? currency : undefined });
+  if (sound.redLetterNo && sound.status !== 'red_letter' && !isRefused('status'))
+    amounts.refuse('redLetterNo', RED_LETTER_ONLY);
   if (typeof sound.taxRate === 'number') amounts.unitPrice('taxRate', sound.taxRate);
   return amounts.found();
 }

@@ -1,11 +1,14 @@
 import {
   ConfirmInput,
+  ContractFile,
   Download,
   DownloadQuery,
   FileRecord,
+  MAX_CONTRACT_FILES,
   PresignedUpload,
   PresignInput,
 } from '../../data-plane-agent/plane/contract/records/files.js';
+import { s } from '../../data-plane-agent/base/schema.js';
 import { view } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 import { reply } from '../http/reply.js';
@@ -60,6 +63,16 @@ const getFile = endpoint('GET /files/:id', {
   run: ({ params, plane }) => plane.getFile({ fileId: params.id }),
 });
 
+const listContractFiles = endpoint('GET /contracts/:id/files', {
+  summary: 'List the files of a contract',
+  description: `Every file that was uploaded for the contract, or that the contract, its payment lines, their receipts, its invoice records, its fulfillment tasks or its custom fields visible to the caller refer to, newest first. \`attachedTo\` names these records. A file in several places is listed once. A plain array: the newest ${MAX_CONTRACT_FILES} files of a contract that has more.`,
+  needs: view('contract_view'),
+  returns: s.list(ContractFile, MAX_CONTRACT_FILES),
+  calls: ['listContractFiles'],
+  fails: [],
+  run: ({ params, plane }) => plane.listContractFiles({ contractId: params.id }),
+});
+
 const downloadFile = endpoint('GET /files/:id/download', {
   summary: 'Get a download URL',
   description:
@@ -80,4 +93,4 @@ const downloadFile = endpoint('GET /files/:id/download', {
   },
 });
 
-export const fileEndpoints = { presignFile, confirmFile, getFile, downloadFile };
+export const fileEndpoints = { presignFile, confirmFile, getFile, listContractFiles, downloadFile };

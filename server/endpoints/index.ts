@@ -16,6 +16,7 @@ import { fileEndpoints } from './files.js';
 import { dynamicFieldEndpoints } from './dynamic-fields.js';
 import { healthEndpoints } from './health.js';
 import { invitationEndpoints } from './invitations.js';
+import { invoiceRegisterEndpoints } from './invoice-register.js';
 import { invoiceEndpoints } from './invoices.js';
 import { mfaEndpoints } from './mfa.js';
 import { passkeyEndpoints } from './passkeys.js';
@@ -55,6 +56,7 @@ export const ENDPOINTS = {
   ...contractExportEndpoints,
   ...paymentEndpoints,
   ...invoiceEndpoints,
+  ...invoiceRegisterEndpoints,
   ...taskEndpoints,
   ...analyticsEndpoints,
   ...savedViewEndpoints,

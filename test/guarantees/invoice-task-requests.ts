@@ -8,6 +8,19 @@ export const INVOICE_TASK_REQUESTS: Readonly<Record<string, (org: Organisation) 
     const { id, lineId } = await contract(org);
     return { params: { id }, body: { receivablePlanId: lineId, ...invoiceBody(org) } };
   },
+  'GET /contracts/:id/invoices': async (org) => {
+    const { id } = await contract(org);
+    await posted(org, `/contracts/${id}/invoices`, invoiceBody(org));
+    return { params: { id } };
+  },
+  'GET /invoices': async (org) => {
+    await posted(org, `/contracts/${(await contract(org)).id}/invoices`, invoiceBody(org));
+    return { query: { status: 'draft', subjectId: org.subjectId, q: org.marker, pageSize: '200' } };
+  },
+  'GET /invoices/export': async (org) => {
+    await posted(org, `/contracts/${(await contract(org)).id}/invoices`, invoiceBody(org));
+    return { query: { subjectId: org.subjectId, q: org.marker } };
+  },
   'PATCH /contracts/:id/invoices/:invoiceId': async (org) => {
     const { id } = await contract(org);
     return {

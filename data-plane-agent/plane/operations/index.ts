@@ -21,6 +21,7 @@ import { planContractExport } from './exchange/plan-contract-export.js';
 import { recordExport } from './exchange/record-export.js';
 import { confirmFile } from './files/confirm-file.js';
 import { downloadFile } from './files/download-file.js';
+import { listContractFiles } from './files/list-contract-files.js';
 import { getFile } from './files/get-file.js';
 import { presignFile } from './files/presign-file.js';
 import { scanFiles } from './files/scan-files.js';
@@ -51,6 +52,11 @@ import { handOver } from './ownership/hand-over.js';
 import { listSuperiors } from './ownership/list-superiors.js';
 import { reopenClosed } from './ownership/reopen-closed.js';
 import { addInvoice } from './invoices/add-invoice.js';
+import { exportInvoices } from './invoices/export-invoices.js';
+import { listContractInvoices } from './invoices/list-contract-invoices.js';
+import { listInvoices } from './invoices/list-invoices.js';
+import { planInvoiceExport } from './invoices/plan-invoice-export.js';
+import { recordInvoiceExport } from './invoices/record-invoice-export.js';
 import { updateInvoice } from './invoices/update-invoice.js';
 import { addPaymentLine } from './payments/add-payment-line.js';
 import { deletePaymentLine } from './payments/delete-payment-line.js';
@@ -111,6 +117,11 @@ export const OPERATIONS = {
   recordInvoiceEvidence,
   addInvoice,
   updateInvoice,
+  listContractInvoices,
+  listInvoices,
+  planInvoiceExport,
+  exportInvoices,
+  recordInvoiceExport,
   addTask,
   updateTask,
   stepOverdueTasks,
@@ -153,6 +164,7 @@ export const OPERATIONS = {
   presignFile,
   confirmFile,
   getFile,
+  listContractFiles,
   downloadFile,
   scanFiles,
   sweepFiles,

@@ -102,19 +102,21 @@ export class TextSearch {
     return Number(row?.['matches']);
   }
 
-  byIndex(): Fragment {
+  /** `column` has the id of the contract. */
+  byIndex(column = 'contracts.id'): Fragment {
     const { sql, values } = this.matching();
     // PostgreSQL evaluates the array once and estimates it as short, so the plan starts from it regardless of
     // statistics.
     return fragment(
-      this.tx.dialect === 'postgres' ? `contracts.id = ANY(ARRAY(${sql}))` : `contracts.id IN (${sql})`,
+      this.tx.dialect === 'postgres' ? `${column} = ANY(ARRAY(${sql}))` : `${column} IN (${sql})`,
       ...values,
     );
   }
 
-  inOrder(): Fragment {
+  /** `table` has the tenant's id, and in `column` that of the contract. */
+  inOrder(table = 'contracts', column = 'id'): Fragment {
     return fragment(
-      `EXISTS (SELECT 1 FROM contract_texts t WHERE t.tenant_id = contracts.tenant_id AND t.contract_id = contracts.id AND ${this.contains} > 0)`,
+      `EXISTS (SELECT 1 FROM contract_texts t WHERE t.tenant_id = ${table}.tenant_id AND t.contract_id = ${table}.${column} AND ${this.contains} > 0)`,
       this.needle,
     );
   }

@@ -6,6 +6,7 @@ import { AuditTrail } from '../../base/audit/trail.js';
 import { tenantTrail } from './audit-of-tenant.js';
 import type { RollupDelta } from './rollup-delta.js';
 import { ClosingStore } from './closings.js';
+import { ContractFiles } from './contract-files.js';
 import { ContractExport } from './contract-export.js';
 import { ContractList } from './contract-list.js';
 import { ContractStore } from './contracts.js';
@@ -15,6 +16,7 @@ import { FieldValueStore } from './field-values.js';
 import { FigureStore } from './figures.js';
 import { FileStore } from './files.js';
 import { ImportStore } from './imports.js';
+import { InvoiceRegister } from './invoice-register.js';
 import { InvoiceStore } from './invoices.js';
 import type { ChangeRecorder } from './change-recorder.js';
 import { LifecycleConfigStore } from './lifecycle-config.js';
@@ -38,9 +40,11 @@ export interface Store {
   readonly contracts: ContractStore;
   readonly contractList: ContractList;
   readonly contractExport: ContractExport;
+  readonly contractFiles: ContractFiles;
   readonly imports: ImportStore;
   readonly lines: LineStore;
   readonly invoices: InvoiceStore;
+  readonly invoiceRegister: InvoiceRegister;
   readonly tasks: TaskStore;
   readonly paymentList: PaymentList;
   readonly lifecycle: LifecycleStore;
@@ -80,9 +84,11 @@ export function createStore({ tx, call, recorder, rollupDelta, clock, keyRing, t
     contracts: new ContractStore(tx, call, { recorder, rollupDelta }),
     contractList: new ContractList(tx, call, totals),
     contractExport: new ContractExport(tx, call, totals),
+    contractFiles: new ContractFiles(tx, call),
     imports: new ImportStore(tx, call, { clock, recorder }),
     lines: new LineStore(tx, call, { recorder, rollupDelta }),
     invoices: new InvoiceStore(tx, call, { recorder, rollupDelta }),
+    invoiceRegister: new InvoiceRegister(tx, call, totals),
     tasks: new TaskStore(tx, call, recorder),
     paymentList: new PaymentList(tx, call, totals),
     lifecycle: new LifecycleStore(tx, call, recorder),

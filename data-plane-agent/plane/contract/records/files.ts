@@ -62,30 +62,57 @@ export const ConfirmInput = s.object(
 );
 export type ConfirmInput = Static<typeof ConfirmInput>;
 
-export const FileRecord = s.object(
-  {
-    id: s.id('The file reference used in other requests.'),
-    fileName: s.text({ max: 255 }),
-    contentType: s.text({ max: 255 }),
-    sizeBytes: sizeBytes(),
-    sha256: s.text({ max: 64, about: 'SHA-256 of the content, in lower-case hex.' }),
-    kind: kind(),
-    subjectId: s.nullable(s.id()),
-    contractId: s.nullable(s.id()),
-    paymentId: s.nullable(s.id()),
-    scanStatus: s.enum(
-      SCAN_STATUSES,
-      '`pending` until the file is scanned; `error` when the scan failed, which is retried; `skipped` where scanning is disabled.',
-    ),
-    scannedAt: s.nullable(s.instant()),
-    scanSignature: s.nullable(s.text({ min: 0, max: 500, about: 'The malware found in an infected file.' })),
-    scanError: s.nullable(s.text({ min: 0, max: 500, about: 'Why the last scan failed.' })),
-    uploadedBy: s.nullable(s.id()),
-    ...stamps,
-  },
-  { title: 'File' },
-);
+const fileProperties = {
+  id: s.id('The file reference used in other requests.'),
+  fileName: s.text({ max: 255 }),
+  contentType: s.text({ max: 255 }),
+  sizeBytes: sizeBytes(),
+  sha256: s.text({ max: 64, about: 'SHA-256 of the content, in lower-case hex.' }),
+  kind: kind(),
+  subjectId: s.nullable(s.id()),
+  contractId: s.nullable(s.id()),
+  paymentId: s.nullable(s.id()),
+  scanStatus: s.enum(
+    SCAN_STATUSES,
+    '`pending` until the file is scanned; `error` when the scan failed, which is retried; `skipped` where scanning is disabled.',
+  ),
+  scannedAt: s.nullable(s.instant()),
+  scanSignature: s.nullable(s.text({ min: 0, max: 500, about: 'The malware found in an infected file.' })),
+  scanError: s.nullable(s.text({ min: 0, max: 500, about: 'Why the last scan failed.' })),
+  uploadedBy: s.nullable(s.id()),
+  ...stamps,
+};
+
+export const FileRecord = s.object(fileProperties, { title: 'File' });
 export type FileRecord = Static<typeof FileRecord>;
+
+/** The maximum number of files that the list of a contract has. */
+export const MAX_CONTRACT_FILES = 5_000;
+
+/** A file of a contract, with the records that refer to it. */
+export const ContractFile = s.object(
+  {
+    ...fileProperties,
+    attachedTo: s.list(
+      s.object(
+        {
+          record: s.enum(['contract', 'payment', 'invoice', 'task'] as const),
+          id: s.id('The id of that record.'),
+          field: s.text({
+            max: 150,
+            about:
+              'The field that refers to the file: `contractAttachment`, `dynamicFields.<id>`, `proof`, `invoiceAttachment`, `attachment`, or `receipts` for the receipts of a payment line.',
+          }),
+        },
+        { title: 'FileAttachment' },
+      ),
+      100,
+      'The records of this contract that refer to the file, at most 100; empty for a file that was only uploaded for the contract.',
+    ),
+  },
+  { title: 'ContractFile' },
+);
+export type ContractFile = Static<typeof ContractFile>;
 
 export const DownloadQuery = s.object({
   contractId: s.optional(s.id('The contract that the file belongs to; otherwise the file is not found.')),

@@ -31,10 +31,21 @@ export const InvoiceInput = s.object(
 );
 export type InvoiceInput = Static<typeof InvoiceInput>;
 
-export const InvoicePatch = partial(InvoiceInput, { title: 'InvoicePatch' });
+export const InvoicePatch = s.object(
+  {
+    ...partial(InvoiceInput).properties,
+    redLetterNo: s.optional(
+      s.plain({
+        about:
+          'Only with `status: red_letter`: the number of the red letter that reverses the record. Default: `<invoiceNo>-R`.',
+      }),
+    ),
+  },
+  { title: 'InvoicePatch' },
+);
 export type InvoicePatch = Static<typeof InvoicePatch>;
 
-const invoiceProperties = {
+export const invoiceProperties = {
   id: s.id(),
   contractId: s.id(),
   receivablePlanId: s.nullable(s.id()),

@@ -73,6 +73,7 @@ export function patchedInvoice(
   patch: InvoicePatch,
   { amounts, contract, line, today, now, actorId }: InvoiceContext,
 ): InvoiceRow {
+  if (patch.redLetterNo && patch.status !== 'red_letter') amounts.refuse('redLetterNo', RED_LETTER_ONLY);
   const currencyCode = row.status === 'draft' ? (line?.currencyCode ?? contract.currencyCode) : row.currencyCode;
   const asked =
     patch.invoiceAmount ?? (currencyCode === row.currencyCode ? undefined : toMajor(row.amountMinor, row.currencyCode));
@@ -119,10 +120,10 @@ export function wantedStatus(row: InvoiceRow, patch: Pick<InvoicePatch, 'status'
  */
 export function reversal(
   row: InvoiceRow,
-  id: string,
+  { id, redLetterNo }: { readonly id: string; readonly redLetterNo?: string | null | undefined },
   { today, now, actorId }: Pick<InvoiceContext, 'today' | 'now' | 'actorId'>,
 ): { readonly reversed: InvoiceRow; readonly counter: InvoiceRow } {
-  const invoiceNo = `${[...row.invoiceNo].slice(0, NUMBER_MAX - REVERSED.length).join('')}${REVERSED}`;
+  const invoiceNo = redLetterNo ?? `${[...row.invoiceNo].slice(0, NUMBER_MAX - REVERSED.length).join('')}${REVERSED}`;
   const stamps = { createdAt: now, createdBy: actorId, updatedAt: now, updatedBy: actorId };
   return {
     reversed: { ...row, reversedById: id, updatedAt: now, updatedBy: actorId },
@@ -142,6 +143,9 @@ export function reversal(
     },
   };
 }
+
+/** Completes the sentence that begins with `redLetterNo`. */
+export const RED_LETTER_ONLY = 'must be given with status red_letter only';
 
 const REVERSED = '-R';
 const NUMBER_MAX = 500;

@@ -41,11 +41,13 @@ export const updateInvoice = operation({
     checkVersion(contract, call);
     const line = namedLine(lines, patch.receivablePlanId === undefined ? before.lineId : patch.receivablePlanId);
     const after = patchedInvoice(before, patch, { ...context, contract, line, actorId: call.actor.id });
+    if (patch.redLetterNo) await refuseRenamed(operationContext, before, patch.redLetterNo);
     if (after.receiptId !== before.receiptId) await checkReceipt(store, contract.id, after.receiptId);
     if (after.attachment !== before.attachment) await checkAttachment(store, after.attachment);
     if (before.status === 'issued' && after.status === 'void') await refuseMatched(operationContext, held, before);
     const changes = changesOf(before, after, {
       isReversed: wantedStatus(before, patch) === 'red_letter' && before.status === 'issued',
+      redLetterNo: patch.redLetterNo,
       held,
       operationContext,
       call,
@@ -59,6 +61,7 @@ export const updateInvoice = operation({
 
 interface ChangeContext {
   readonly isReversed: boolean;
+  readonly redLetterNo: string | null | undefined;
   readonly held: HeldContract;
   readonly operationContext: OperationContext;
   readonly call: Call;
@@ -68,14 +71,30 @@ interface ChangeContext {
 function changesOf(
   before: InvoiceRow,
   after: InvoiceRow,
-  { isReversed, held: { context }, operationContext, call }: ChangeContext,
+  { isReversed, redLetterNo, held: { context }, operationContext, call }: ChangeContext,
 ): InvoiceChange[] {
   if (!isReversed) return isSameInvoice(before, after) ? [] : [{ before, after }];
-  const { reversed, counter } = reversal(after, operationContext.newId(), { ...context, actorId: call.actor.id });
+  const { reversed, counter } = reversal(
+    after,
+    { id: operationContext.newId(), redLetterNo },
+    { ...context, actorId: call.actor.id },
+  );
   return [
     { before, after: reversed },
     { before: null, after: counter },
   ];
+}
+
+/** The number of a red letter that is already there is final. Sending its present number changes nothing. */
+async function refuseRenamed({ store }: OperationContext, row: InvoiceRow, redLetterNo: string): Promise<void> {
+  const red =
+    row.status === 'red_letter'
+      ? row
+      : row.reversedById === null
+        ? undefined
+        : await store.invoices.find(row.contractId, row.reversedById);
+  if (red && red.invoiceNo !== redLetterNo)
+    throw fail('INVOICE_FIXED', { fields: ['redLetterNo'], status: row.status });
 }
 
 /** An invoice with matched money, on its line or on that of its receipt, cannot become void: it needs a red letter. */

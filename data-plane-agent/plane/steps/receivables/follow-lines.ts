@@ -113,7 +113,10 @@ async function refuseTaken(store: OperationContext['store'], changes: readonly I
     const holder = isTwice || isKept ? undefined : await store.invoices.holderOf(after.subjectId, after.invoiceKey);
     const isGivenUp = holder !== undefined && writing.has(holder);
     if (isTwice || (holder !== undefined && !isGivenUp))
-      throw fail('DUPLICATE_CODE', { field: 'invoiceNo', value: after.invoiceNo });
+      throw fail('DUPLICATE_CODE', {
+        field: before === null && after.reversesId !== null ? 'redLetterNo' : 'invoiceNo',
+        value: after.invoiceNo,
+      });
   }
 }
 

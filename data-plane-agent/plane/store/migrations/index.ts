@@ -14,6 +14,7 @@ import { files } from './0012-files.js';
 import { searchFolding } from './0013-search-folding.js';
 import { closedRecords } from './0014-closed-records.js';
 import { dueWork } from './0015-due-work.js';
+import { invoiceRegister } from './0016-invoice-register.js';
 
 /** The steps of the tenant database's schema, oldest first. A step that has landed is never edited. */
 export const TENANT_MIGRATIONS: readonly Migration[] = [
@@ -32,4 +33,5 @@ export const TENANT_MIGRATIONS: readonly Migration[] = [
   searchFolding,
   closedRecords,
   dueWork,
+  invoiceRegister,
 ];

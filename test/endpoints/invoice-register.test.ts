@@ -1,0 +1,319 @@
+import { expect } from 'chai';
+import { parse } from 'csv-parse/sync';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import type { ContractDetail, ContractInput } from '../../data-plane-agent/plane/contract/records/contracts.js';
+import type { InvoiceEntry, RegisterRow } from '../../data-plane-agent/plane/contract/records/invoice-register.js';
+import type { InvoiceInput, InvoiceResult } from '../../data-plane-agent/plane/contract/records/invoices.js';
+import { makeMember, makeTenant, OPERATOR, signIn, type MadeTenant } from '../support/accounts.js';
+import { fakeClock } from '../support/clock.js';
+import { namedFields, type Client, type DomainError, type FrameworkError } from '../support/http.js';
+import { aContract, aLine } from '../support/samples.js';
+import { forEachServer } from '../support/server.js';
+
+interface Page {
+  readonly items: readonly (RegisterRow & { readonly subjectName: string | null; readonly ownerName: string | null })[];
+  readonly total: number;
+  readonly pageCount: number;
+}
+type Query = Readonly<Record<string, string | number>>;
+
+describe('the invoice register over HTTP', () => {
+  forEachServer(
+    (server) => {
+      let made: MadeTenant;
+      let owner: Client;
+      beforeEach('a tenant with its owner signed in', async () => {
+        made = await makeTenant(server().services);
+        owner = (await signIn(server().client, { tenant: made.tenant, member: made.owner })).client;
+      });
+      const enter = async (changes: Partial<ContractInput> = {}): Promise<ContractDetail> => {
+        const { status, body, text } = await owner.post<ContractDetail>(
+          '/contracts',
+          aContract({ subjectId: made.subjectId, ownerId: made.owner.id, payments: [aLine()], ...changes }),
+        );
+        expect(status, text).to.equal(201);
+        return body;
+      };
+      const issue = async (
+        { id }: { readonly id: string },
+        invoice: Partial<InvoiceInput> & { readonly invoiceNo: string },
+      ): Promise<InvoiceResult> => {
+        const { status, body, text } = await owner.post<InvoiceResult>(`/contracts/${id}/invoices`, {
+          invoiceAmount: 100,
+          status: 'issued',
+          ...invoice,
+        });
+        expect(status, text).to.equal(201);
+        return body;
+      };
+      const reverse = (contract: { readonly id: string }, { id }: { readonly id: string }, changes: object = {}) =>
+        owner.patch<InvoiceResult>(`/contracts/${contract.id}/invoices/${id}`, { status: 'red_letter', ...changes });
+      const list = async (query: Query = {}, client = owner): Promise<Page> => {
+        const { status, body, text } = await client.get<Page>('/invoices', { query });
+        expect(status, text).to.equal(200);
+        return body;
+      };
+      const numbers = async (query: Query = {}, client = owner) =>
+        (await list(query, client)).items.map(({ invoiceNo }) => invoiceNo);
+      const memberWith = async (member: object): Promise<Client> =>
+        (
+          await signIn(server().client, {
+            tenant: made.tenant,
+            member: await makeMember(server().services, made, { roleCode: 'finance', ...member }),
+          })
+        ).client;
+      const anotherSubject = async (): Promise<string> =>
+        (await server().services.tenants.subjects.add({ tenantId: made.tenant.id, name: `S ${newId()}` }, OPERATOR)).id;
+
+      it('lists records with their contract, line and names, the latest day first and those without a day last', async () => {
+        const contract = await enter({ projectName: '码头吊机', partyA: 'Harbour', partyB: '远东' });
+        const lineId = contract.payments[0]?.id ?? '';
+        await issue(contract, { invoiceNo: 'A-1', invoiceDate: '2026-01-31', receivablePlanId: lineId, taxRate: 13 });
+        await issue(contract, { invoiceNo: 'A-2', status: 'draft' });
+        await issue(contract, { invoiceNo: 'A-3', invoiceDate: '2026-02-28' });
+        await issue(contract, { invoiceNo: 'A-4', status: 'void', invoiceDate: '2026-02-01' });
+        const { items, total } = await list();
+        expect(items.map(({ invoiceNo, countedAmount }) => [invoiceNo, countedAmount])).to.deep.equal([
+          ['A-3', 100],
+          ['A-4', 0],
+          ['A-1', 100],
+          ['A-2', 0],
+        ]);
+        expect(total).to.equal(4);
+        expect(items[2]).to.deep.include({
+          invoiceAmount: 100,
+          taxAmount: 11.5,
+          netAmount: 88.5,
+          receivablePlanId: lineId,
+          period: '2026-04',
+          contractId: contract.id,
+          contractNo: contract.contractNo,
+          projectName: '码头吊机',
+          partyA: 'Harbour',
+          partyB: '远东',
+          subjectId: made.subjectId,
+          ownerName: 'Olive Owner',
+          reverses: null,
+          reversedBy: null,
+        });
+        expect(items[2]?.subjectName).to.be.a('string');
+        expect(await list({ page: 2, pageSize: 3 })).to.deep.include({ total: 4, pageCount: 2, items: [items[3]] });
+        expect((await list({ page: 9 })).items).to.deep.equal([]);
+      });
+
+      it('filters by status, subject company, days and text, together', async () => {
+        const subjectId = await anotherSubject();
+        const [one, other] = [await enter({ projectName: 'Straße 7' }), await enter({ subjectId })];
+        await issue(one, { invoiceNo: 'Feb-1', invoiceDate: '2026-02-01' });
+        await issue(one, { invoiceNo: 'Feb-28', invoiceDate: '2026-02-28' });
+        await issue(one, { invoiceNo: 'Mar-1', invoiceDate: '2026-03-01' });
+        await issue(one, { invoiceNo: 'Draft-%', status: 'draft' });
+        await issue(other, { invoiceNo: 'Other', invoiceDate: '2026-02-10' });
+        const february = { from: '2026-02-01', to: '2026-02-28' };
+        expect(await numbers(february)).to.deep.equal(['Feb-28', 'Other', 'Feb-1']);
+        expect(await numbers({ ...february, subjectId })).to.deep.equal(['Other']);
+        expect(await numbers({ status: 'draft' })).to.deep.equal(['Draft-%']);
+        expect(await numbers({ q: 'feB-' })).to.deep.equal(['Feb-28', 'Feb-1']);
+        expect(await numbers({ q: '%' })).to.deep.equal(['Draft-%']);
+        expect(await numbers({ q: 'STRASSE', from: '2026-03-01' })).to.deep.equal(['Mar-1']);
+        expect(await numbers({ q: other.contractNo, subjectId: made.subjectId })).to.deep.equal([]);
+        for (const [query, field] of [
+          [{ from: '2026-03-01', to: '2026-02-28' }, 'to'],
+          [{ status: 'open' }, 'status'],
+          [{ from: '2026-02-30' }, 'from'],
+          [{ pageSize: 201 }, 'pageSize'],
+          [{ sort: 'invoiceNo' }, 'sort'],
+        ] as const)
+          expect(namedFields(await owner.get<FrameworkError>('/invoices', { query })), field).to.deep.equal([
+            400,
+            [field],
+          ]);
+        expect((await owner.get('/invoices', { query: { subjectId: newId() } })).status).to.equal(404);
+      });
+
+      it('shows what the caller may see: their companies, their contracts, and nothing in the trash', async () => {
+        const subjectId = await anotherSubject();
+        const contract = await enter({ subjectId });
+        await issue(contract, { invoiceNo: 'Hidden' });
+        await issue(await enter(), { invoiceNo: 'Seen' });
+        const scoped = await memberWith({ subjectScope: [made.subjectId] });
+        expect(await numbers({}, scoped)).to.deep.equal(['Seen']);
+        expect((await scoped.get('/invoices', { query: { subjectId } })).status).to.equal(404);
+        expect((await scoped.get(`/contracts/${contract.id}/invoices`)).status).to.equal(404);
+        await server().services.tenants.updateSettings(
+          { tenantId: made.tenant.id, settings: { ownerScopeEnabled: true } },
+          OPERATOR,
+        );
+        const sales = await makeMember(server().services, made, { roleCode: 'sales' });
+        const { client } = await signIn(server().client, { tenant: made.tenant, member: sales });
+        await issue(await enter({ ownerId: sales.id }), { invoiceNo: 'Own' });
+        expect(await numbers({}, client)).to.deep.equal(['Own']);
+        expect((await owner.delete(`/contracts/${contract.id}`)).status).to.equal(200);
+        expect((await numbers()).toSorted()).to.deep.equal(['Own', 'Seen']);
+        expect((await owner.get(`/contracts/${contract.id}/invoices`)).status).to.equal(404);
+      });
+
+      describe('a red letter', () => {
+        it('takes the number that is given, and both records name the other with number, id and day', async () => {
+          const contract = await enter();
+          const blue = await issue(contract, { invoiceNo: 'B-1', invoiceDate: '2026-02-28' });
+          const { status, body } = await reverse(contract, blue, { redLetterNo: ' 红-77 ' });
+          expect([status, body.status]).to.deep.equal([200, 'issued']);
+          const redId = body.reversedByInvoiceId ?? '';
+          const records = (await owner.get<InvoiceEntry[]>(`/contracts/${contract.id}/invoices`)).body;
+          const about = ({ invoiceNo, countedAmount, reverses, reversedBy }: InvoiceEntry) => [
+            invoiceNo,
+            countedAmount,
+            reverses,
+            reversedBy,
+          ];
+          const expected = [
+            ['B-1', 100, null, { id: redId, invoiceNo: '红-77', invoiceDate: '2026-03-15' }],
+            ['红-77', -100, { id: blue.id, invoiceNo: 'B-1', invoiceDate: '2026-02-28' }, null],
+          ];
+          expect(records.map(about)).to.deep.equal(expected);
+          expect((await list()).items.map(about)).to.deep.equal(expected.toReversed());
+        });
+
+        it('has the number of the record with -R when none is given', async () => {
+          const contract = await enter();
+          for (const [no, changes] of [
+            ['C-1', {}],
+            ['C-2', { redLetterNo: '' }],
+            ['C-3', { redLetterNo: null }],
+          ] as const)
+            expect((await reverse(contract, await issue(contract, { invoiceNo: no }), changes)).status).to.equal(200);
+          expect(await numbers({ status: 'red_letter' })).to.have.members(['C-1-R', 'C-2-R', 'C-3-R']);
+        });
+
+        it('is refused under a number that is taken, also that of its own record, and nothing is reversed', async () => {
+          const contract = await enter();
+          const blue = await issue(contract, { invoiceNo: 'D-1' });
+          await issue(contract, { invoiceNo: 'D-2' });
+          for (const redLetterNo of ['D-1', 'd-2']) {
+            const { status, body } = await owner.patch<DomainError>(`/contracts/${contract.id}/invoices/${blue.id}`, {
+              status: 'red_letter',
+              redLetterNo,
+            });
+            expect([status, body.error.code, body.error.details]).to.deep.equal([
+              409,
+              'DUPLICATE_CODE',
+              { field: 'redLetterNo', value: redLetterNo },
+            ]);
+          }
+          expect(await numbers({ status: 'red_letter' })).to.deep.equal([]);
+        });
+
+        it('keeps its number: again with it changes nothing, and with another is refused', async () => {
+          const contract = await enter();
+          const blue = await issue(contract, { invoiceNo: 'E-1' });
+          const first = await reverse(contract, blue, { redLetterNo: 'E-9' });
+          const again = await reverse(contract, blue, { redLetterNo: 'E-9' });
+          expect([again.status, again.body.contractVersion]).to.deep.equal([200, first.body.contractVersion]);
+          const other = await owner.patch<DomainError>(`/contracts/${contract.id}/invoices/${blue.id}`, {
+            status: 'red_letter',
+            redLetterNo: 'E-10',
+          });
+          expect([other.status, other.body.error.code, other.body.error.details]).to.deep.equal([
+            409,
+            'INVOICE_FIXED',
+            { fields: ['redLetterNo'], status: 'issued' },
+          ]);
+        });
+
+        it('is the only change that takes redLetterNo', async () => {
+          const contract = await enter();
+          const blue = await issue(contract, { invoiceNo: 'F-1' });
+          for (const status of [{}, { status: 'void' }])
+            expect(
+              namedFields(
+                await owner.patch<FrameworkError>(`/contracts/${contract.id}/invoices/${blue.id}`, {
+                  ...status,
+                  redLetterNo: 'F-2',
+                }),
+              ),
+            ).to.deep.equal([400, ['redLetterNo']]);
+          expect(
+            namedFields(
+              await owner.post<FrameworkError>(`/contracts/${contract.id}/invoices`, {
+                invoiceNo: 'F-3',
+                invoiceAmount: 1,
+                redLetterNo: 'F-4',
+              }),
+            ),
+          ).to.deep.equal([400, ['redLetterNo']]);
+        });
+      });
+
+      describe('as CSV', () => {
+        const get = (query: Query = {}, client = owner) => client.get('/invoices/export', { query });
+        const rowsOf = (text: string): Record<string, string>[] => parse(text, { columns: true, bom: true });
+
+        it('has every matching record in order, guarded against formulas, as a file with a byte order mark', async () => {
+          const contract = await enter({ partyA: '=cmd()', projectName: 'A "quoted", name' });
+          const blue = await issue(contract, { invoiceNo: '-1', invoiceDate: '2026-02-28', invoiceAmount: 1_130.5 });
+          await reverse(contract, blue, { redLetterNo: 'R-1' });
+          await issue(contract, { invoiceNo: 'Jan', invoiceDate: '2026-01-01' });
+          const { status, headers, text } = await get({ from: '2026-02-01', page: 1, pageSize: 1 });
+          expect(status, text).to.equal(200);
+          expect(headers.get('content-type')).to.equal('text/csv; charset=utf-8');
+          expect(headers.get('content-disposition')).to.include('invoices-2026-03-15.csv');
+          expect(text.startsWith('invoiceNo,invoiceDate,status,'), text).to.equal(true);
+          const { result } = await signIn(server().client, { tenant: made.tenant, member: made.owner });
+          const bytes = await fetch(`${owner.base}/invoices/export`, {
+            headers: { Authorization: `Bearer ${result.accessToken}` },
+          });
+          expect([...new Uint8Array(await bytes.arrayBuffer()).slice(0, 3)]).to.deep.equal([0xef, 0xbb, 0xbf]);
+          expect(text.replaceAll('\r\n', '')).to.not.match(/[\r\n]/);
+          const [red, issued, ...more] = rowsOf(text);
+          expect(more).to.deep.equal([]);
+          expect(red).to.include({
+            invoiceNo: 'R-1',
+            invoiceDate: '2026-03-15',
+            status: 'red_letter',
+            invoiceAmount: '1130.5',
+            countedAmount: '-1130.5',
+            reversesInvoiceNo: "'-1",
+            reversesInvoiceDate: '2026-02-28',
+            partyA: "'=cmd()",
+            projectName: 'A "quoted", name',
+            ownerName: 'Olive Owner',
+          });
+          expect(issued).to.include({ invoiceNo: "'-1", reversedByInvoiceNo: 'R-1', countedAmount: '1130.5' });
+        });
+
+        it('has all records when there are several chunks, and only those in scope', async () => {
+          const contract = await enter();
+          await enter({ subjectId: await anotherSubject() });
+          for (let n = 0; n < 205; n++) await issue(contract, { invoiceNo: `N-${n}` });
+          const scoped = await memberWith({ subjectScope: [made.subjectId] });
+          const rows = rowsOf((await get({}, scoped)).text);
+          expect(new Set(rows.map(({ invoiceNo }) => invoiceNo)).size).to.equal(205);
+          expect(rowsOf((await get({ q: 'no such number' })).text)).to.deep.equal([]);
+        });
+
+        it('is recorded in the audit with its filter, needs export, and is refused where the list is', async () => {
+          await issue(await enter(), { invoiceNo: 'G-1' });
+          await get({ status: 'issued' });
+          const { items } = (
+            await owner.get<{ items: { changes: { field: string; after: unknown }[] }[] }>('/audit', {
+              query: { source: 'data', action: 'recordInvoiceExport' },
+            })
+          ).body;
+          expect(items).to.have.length(1);
+          expect(Object.fromEntries(items[0]?.changes.map(({ field, after }) => [field, after]) ?? [])).to.deep.equal({
+            profile: 'invoices',
+            filter: { status: 'issued' },
+            invoices: 1,
+            complete: true,
+          });
+          const viewer = await memberWith({ roleCode: 'viewer' });
+          expect((await get({}, viewer)).status).to.equal(403);
+          expect((await get({ subjectId: newId() })).status).to.equal(404);
+          expect((await get({ from: '2026-03-02', to: '2026-03-01' })).status).to.equal(400);
+        });
+      });
+    },
+    { clock: fakeClock('2026-03-15T08:00:00.000Z') },
+  );
+});
