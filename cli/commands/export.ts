@@ -81,6 +81,18 @@ export const addExport: AddCommand = (program, cli) => {
     .option(...JSON_OPTION)
     .addHelpText(
       'after',
+      '\n' +
+        [
+          '--profile summary: a row for each contract, with number, parties, total, what was received, is outstanding',
+          'and overdue, status, stage, days and owner.',
+          '--profile full: a row for each payment line, with the cells of its contract repeated: every field of the',
+          'contract, also terms, notes and custom fields (cf:<code>), and of the line its receipt, reconciliation and',
+          'invoice fields (line.…). A contract without lines has one row. "duebook import" reads the file unchanged.',
+          'Neither has the history of receipts, invoice records (GET /invoices/export), tasks or the files themselves.',
+        ].join('\n'),
+    )
+    .addHelpText(
+      'after',
       '\nWith --json the counts are printed as JSON on standard error. The export is an audit event of the organisation.',
     )
     .addHelpText(
