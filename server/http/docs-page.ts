@@ -49,7 +49,7 @@ const html = (productName: string, version: string): string => `<!doctype html>
 </head>
 <body>
 <header><h1>${escaped(productName)} API</h1></header>
-<openapi-explorer spec-url="${PREFIX}/openapi.json" hide-console="false" collapse="true" nav-bg-color="#22303c" primary-color="#1c6e8c"></openapi-explorer>
+<openapi-explorer spec-url="${PREFIX}/openapi.json" hide-console="false" hide-defaults="true" collapse="true" nav-bg-color="#22303c" primary-color="#1c6e8c"></openapi-explorer>
 </body>
 </html>
 `;
