@@ -106,7 +106,8 @@ export class InvoiceRegister {
     const { q } = filter;
     const search = q ? await TextSearch.begin(tx, call.tenantId, q) : undefined;
     const isRare = search !== undefined && (await search.few()) < TextSearch.FEW;
-    return selected(tx.dialect, call, filter, {
+    return selected(tx.dialect, call, {
+      ...filter,
       ofContract:
         search && (isRare ? search.byIndex('invoices.contract_id') : search.inOrder('invoices', 'contract_id')),
     });
@@ -122,8 +123,17 @@ const CONTRACTS_OF_INVOICES =
 function selected(
   dialect: Dialect,
   call: Call,
-  { status, subjectId, from, to, q }: RegisterFilter,
-  { ofContract }: { readonly ofContract: Fragment | undefined },
+  {
+    status,
+    subjectId,
+    from,
+    to,
+    q,
+    ofContract,
+  }: RegisterFilter & {
+    /** The condition that the text of the contract contains `q`. */
+    readonly ofContract: Fragment | undefined;
+  },
 ): { source: string; where: Fragment } {
   const subjects = [
     ...(call.subjectScope === null ? [] : [isOneOf(dialect, 'invoices.subject_id', call.subjectScope)]),
