@@ -7,6 +7,7 @@ import { migrate, type Migration } from '../../data-plane-agent/base/database/mi
 import { openDatabase } from '../../data-plane-agent/base/database/open.js';
 import { WARNINGS, type WarningCode } from '../../data-plane-agent/base/warnings.js';
 import type { ContractDetail } from '../../data-plane-agent/plane/contract/records/contracts.js';
+import { planWarnings } from '../../data-plane-agent/plane/domain/payments/plan-warnings.js';
 import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
 import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
 import type { DatabaseKind } from './server.js';
@@ -45,10 +46,22 @@ export function landedContract(id: string): ContractDetail {
   const contract = LANDED.answers[id] as ContractDetail;
   return {
     ...contract,
-    warnings: contract.warnings.map((warning) => ({
-      ...warning,
-      message: WARNINGS[warning.code as WarningCode].meaning,
-    })),
+    warnings: [
+      ...contract.warnings.map((warning) => ({
+        ...warning,
+        message: WARNINGS[warning.code as WarningCode].meaning,
+      })),
+      // The warning about a plan that differs from the total was added after these answers were stored.
+      ...planWarnings(
+        {
+          totalMinor: Math.round(contract.totalAmount * 100),
+          receivableMinor: Math.round(contract.receivableAmount * 100),
+          otherCurrencyLines: contract.warnings.filter(({ code }) => code === 'MIXED_CURRENCY').length,
+          currencyCode: contract.currencyCode,
+        },
+        contract.payments,
+      ),
+    ],
   };
 }
 

@@ -8,7 +8,12 @@ import type { LineRow } from '../../tables/payment-lines.js';
  * a plan in several currencies cannot be compared with one total: neither is warned about here.
  */
 export function planWarnings(
-  { totalMinor, receivableMinor, otherCurrencyLines, currencyCode }: ContractRow,
+  {
+    totalMinor,
+    receivableMinor,
+    otherCurrencyLines,
+    currencyCode,
+  }: Pick<ContractRow, 'totalMinor' | 'receivableMinor' | 'otherCurrencyLines' | 'currencyCode'>,
   lines: readonly Pick<LineRow, 'id'>[],
 ): GivenWarning[] {
   const difference = totalMinor - receivableMinor;
