@@ -83,8 +83,8 @@ export const addExport: AddCommand = (program, cli) => {
       'after',
       '\n' +
         [
-          '--profile summary: a row for each contract, with number, parties, total, what was received, is outstanding',
-          'and overdue, status, stage, days and owner.',
+          '--profile summary: a row for each contract, with number, parties, total, received, outstanding and overdue',
+          'amounts, status, stage, dates and owner.',
           '--profile full: a row for each payment line, with the cells of its contract repeated: every field of the',
           'contract, also terms, notes and custom fields (cf:<code>), and of the line its receipt, reconciliation and',
           'invoice fields (line.…). A contract without lines has one row. "duebook import" reads the file unchanged.',

@@ -35,7 +35,7 @@ describe('the files of a contract over HTTP', () => {
       return body;
     };
 
-    it('are those uploaded for it and all that it, its lines, receipts, invoices, tasks and custom fields refer to', async () => {
+    it('are those uploaded for it and those that it, its lines, receipts, invoices, tasks and custom fields refer to', async () => {
       const field = await org.asOwner.post<{ field: { id: string } }>('/dynamic-fields/commands', {
         type: 'CreateField',
         payload: { name: `Scan ${newId().slice(-6)}`, type: 'file' },
@@ -104,7 +104,7 @@ describe('the files of a contract over HTTP', () => {
       });
     });
 
-    it('are each listed once, and not those of another contract or of a removed line', async () => {
+    it('are each listed once, without those of other contracts or of deleted lines', async () => {
       const shared = await upload('shared.pdf');
       const contract = await enter({ contractAttachment: shared });
       const other = await enter({ contractAttachment: shared });
@@ -118,7 +118,7 @@ describe('the files of a contract over HTTP', () => {
       expect(await filesOf(await enter())).to.deep.equal([]);
     });
 
-    it('are shown to those who see the contract, and not in the trash', async () => {
+    it('are visible to callers who may see the contract, and not in the trash', async () => {
       const contract = await enter({ contractAttachment: await upload('a.pdf') });
       expect(await filesOf(contract)).to.have.length(1);
       expect((await org.asOwner.get(`/contracts/${newId()}/files`)).status).to.equal(404);

@@ -65,7 +65,7 @@ describe('the invoice register over HTTP', () => {
       const anotherSubject = async (): Promise<string> =>
         (await server().services.tenants.subjects.add({ tenantId: made.tenant.id, name: `S ${newId()}` }, OPERATOR)).id;
 
-      it('lists records with their contract, line and names, the latest day first and those without a day last', async () => {
+      it('lists records with their contract, line and names, the latest date first and those without a date last', async () => {
         const contract = await enter({ projectName: '码头吊机', partyA: 'Harbour', partyB: '远东' });
         const lineId = contract.payments[0]?.id ?? '';
         await issue(contract, { invoiceNo: 'A-1', invoiceDate: '2026-01-31', receivablePlanId: lineId, taxRate: 13 });
@@ -101,7 +101,7 @@ describe('the invoice register over HTTP', () => {
         expect((await list({ page: 9 })).items).to.deep.equal([]);
       });
 
-      it('filters by status, subject company, days and text, together', async () => {
+      it('filters by status, subject company, dates and text, together', async () => {
         const subjectId = await anotherSubject();
         const [one, other] = [await enter({ projectName: 'Straße 7' }), await enter({ subjectId })];
         await issue(one, { invoiceNo: 'Feb-1', invoiceDate: '2026-02-01' });
@@ -131,7 +131,7 @@ describe('the invoice register over HTTP', () => {
         expect((await owner.get('/invoices', { query: { subjectId: newId() } })).status).to.equal(404);
       });
 
-      it('shows what the caller may see: their companies, their contracts, and nothing in the trash', async () => {
+      it('lists what the caller may see: their companies, their contracts, and nothing in the trash', async () => {
         const subjectId = await anotherSubject();
         const contract = await enter({ subjectId });
         await issue(contract, { invoiceNo: 'Hidden' });
@@ -154,7 +154,7 @@ describe('the invoice register over HTTP', () => {
       });
 
       describe('a red letter', () => {
-        it('takes the number that is given, and both records name the other with number, id and day', async () => {
+        it('has the number that is given, and both records refer to the other with number, id and date', async () => {
           const contract = await enter();
           const blue = await issue(contract, { invoiceNo: 'B-1', invoiceDate: '2026-02-28' });
           const { status, body } = await reverse(contract, blue, { redLetterNo: ' 红-77 ' });
@@ -186,7 +186,7 @@ describe('the invoice register over HTTP', () => {
           expect(await numbers({ status: 'red_letter' })).to.have.members(['C-1-R', 'C-2-R', 'C-3-R']);
         });
 
-        it('is refused under a number that is taken, also that of its own record, and nothing is reversed', async () => {
+        it('is refused if its number is taken, also by the reversed record, and nothing is reversed', async () => {
           const contract = await enter();
           const blue = await issue(contract, { invoiceNo: 'D-1' });
           await issue(contract, { invoiceNo: 'D-2' });
@@ -204,7 +204,7 @@ describe('the invoice register over HTTP', () => {
           expect(await numbers({ status: 'red_letter' })).to.deep.equal([]);
         });
 
-        it('keeps its number: again with it changes nothing, and with another is refused', async () => {
+        it('keeps its number: the same number again changes nothing, and another one is refused', async () => {
           const contract = await enter();
           const blue = await issue(contract, { invoiceNo: 'E-1' });
           const first = await reverse(contract, blue, { redLetterNo: 'E-9' });
@@ -221,7 +221,7 @@ describe('the invoice register over HTTP', () => {
           ]);
         });
 
-        it('is the only change that takes redLetterNo', async () => {
+        it('is the only change that accepts redLetterNo', async () => {
           const contract = await enter();
           const blue = await issue(contract, { invoiceNo: 'F-1' });
           for (const status of [{}, { status: 'void' }])
@@ -292,7 +292,7 @@ describe('the invoice register over HTTP', () => {
           expect(rowsOf((await get({ q: 'no such number' })).text)).to.deep.equal([]);
         });
 
-        it('is recorded in the audit with its filter, needs export, and is refused where the list is', async () => {
+        it('is recorded in the audit with its filter, needs export, and is refused if the list is', async () => {
           await issue(await enter(), { invoiceNo: 'G-1' });
           await get({ status: 'issued' });
           const { items } = (

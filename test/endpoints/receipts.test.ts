@@ -19,7 +19,7 @@ const given = (warnings: readonly Warning[] | undefined, code: string) =>
   (warnings ?? []).filter((warning) => warning.code === code);
 const words = (warnings: readonly Warning[] | undefined, code: string) =>
   given(warnings, code).map(({ message }) => message);
-/** Warnings without their sentence. */
+/** Warnings without their messages. */
 const facts = (warnings: readonly Warning[] | undefined, code: string) =>
   given(warnings, code).map(({ message: _message, code: _code, ...details }) => details);
 
@@ -81,7 +81,7 @@ describe('receipts over HTTP', () => {
           ]);
         });
 
-        it('is of today when no date is given, and makes an overpaid line an exception', async () => {
+        it('is dated today if no date is given, and makes an overpaid line an exception', async () => {
           const paymentId = await enterLine();
           const { status, body } = await add(paymentId, { amount: 1_000.5 });
           expect([status, body.receivedDate, body.overpaidAmount, body.reconciliationStatus]).to.deep.equal([
@@ -108,7 +108,7 @@ describe('receipts over HTTP', () => {
           expect([items.length, items[0]?.total]).to.deep.equal([11, 80]);
         });
 
-        it('is refused at 0, below it, with decimals that the currency does not have, and where the total would be out of bounds', async () => {
+        it('is refused at 0 or below, with decimals that the currency does not have, and if the total would exceed the limit', async () => {
           const paymentId = await enterLine();
           for (const amount of [0, -5, 1.234, '5', null, undefined])
             expect(
@@ -150,7 +150,7 @@ describe('receipts over HTTP', () => {
         });
       });
 
-      describe('a total below the former one', () => {
+      describe('a total below the previous one', () => {
         const LOWERED =
           'The total received was lowered from 600.00 CNY to 50.50 CNY: receivedAmount is the new total. To add an amount to what was received before, use POST /payments/:paymentId/receipts.';
         const about = (paymentId: string | undefined) => ({
@@ -160,7 +160,7 @@ describe('receipts over HTTP', () => {
           currencyCode: 'CNY',
         });
 
-        it('is accepted with both totals and where amounts are added, on the receipt, the line and the plan', async () => {
+        it('is accepted with a warning that names both totals, sent as a receipt, a line or a plan', async () => {
           for (const lower of [
             (line: string) => pay(line, { receivedAmount: 50.5 }),
             (line: string) => owner.patch<PaymentLineResult>(`/payments/${line}`, { receivedAmount: 50.5 }),
@@ -179,7 +179,7 @@ describe('receipts over HTTP', () => {
         });
       });
 
-      it('a receipt of a day after today in the time zone of the tenant is accepted with a warning, on every way in', async () => {
+      it('accepts a receipt dated after today in the time zone of the tenant with a warning, from every endpoint', async () => {
         const future = { receivedAmount: 5, receivedDate: '2026-03-16' };
         const details = (paymentId: string | undefined) => [{ paymentIds: [paymentId], today: '2026-03-15' }];
         const about = (answer: { body: { id: string; warnings: Warning[] } }) => [
@@ -224,7 +224,7 @@ describe('receipts over HTTP', () => {
         const differs = ({ body }: { body: { warnings?: Warning[] } }) =>
           facts(body.warnings, 'PLAN_DIFFERS_FROM_TOTAL');
 
-        it('is reported with the difference when a contract is created, read, changed and restored', async () => {
+        it('is reported with the difference when a contract is created, read, updated and restored', async () => {
           const created = await owner.post<ContractDetail>(
             '/contracts',
             bodyOf([{ amount: 400 }, { amount: 500 }], { totalAmount: 1_000 }),
@@ -245,7 +245,7 @@ describe('receipts over HTTP', () => {
           expect(differs(await owner.post<ContractDetail>(`${path}/restore`))).to.have.length(1);
         });
 
-        it('is reported when a line is added, changed and removed, and not by a receipt', async () => {
+        it('is reported when a line is added, updated and deleted, and not by a receipt', async () => {
           const contract = await enter([{ amount: 1_000 }]);
           const added = await owner.post<PaymentLineResult>(
             `/contracts/${contract.id}/payments`,
@@ -274,15 +274,15 @@ describe('receipts over HTTP', () => {
           }
         });
 
-        it('is not compared where it has several currencies, and a contract without lines has no plan', async () => {
+        it('is not compared if it has several currencies or no lines', async () => {
           const mixed = await enter([{ amount: 400 }, { amount: 600, currencyCode: 'USD' }]);
           expect(mixed.warnings.map(({ code }) => code)).to.deep.equal(['MIXED_CURRENCY']);
           expect((await enter([], { totalAmount: 1_000 })).warnings).to.deep.equal([]);
         });
       });
 
-      describe('a transfer over several lines', () => {
-        it('is reported with the sum over the lines that name it, by currency', async () => {
+      describe('a transfer that several lines refer to', () => {
+        it('is reported with the sum over these lines, by currency', async () => {
           const bankSerialNo = `T-${newId()}`;
           const contract = await enter([
             { receivedAmount: 300.25, bankSerialNo },
@@ -315,7 +315,7 @@ describe('receipts over HTTP', () => {
           });
         });
 
-        it('is not added up over lines that the caller may not see', async () => {
+        it('is not summed over lines that the caller may not see', async () => {
           const bankSerialNo = `T-${newId()}`;
           const { id: subjectId } = await server().services.tenants.subjects.add(
             { tenantId: made.tenant.id, name: `S ${newId()}` },

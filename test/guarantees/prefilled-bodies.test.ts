@@ -22,7 +22,7 @@ interface Document {
   >;
 }
 
-/** The fields whose value is money. */
+/** The fields whose values are amounts of money. */
 const MONEY = /^(?:amount|unitPrice|deposit|periodicRent)$|Amount$/;
 const SUGGESTING = ['default', 'example', 'examples', 'const'];
 
@@ -51,7 +51,7 @@ function moneyIn(schema: Schema, path = '', seen: readonly string[] = []): [stri
 }
 
 describe('the request bodies that the reference page offers to send', () => {
-  it('are known where they hold money: of contracts, plans, lines, receipts and invoices', () => {
+  it('include those with money: of contracts, plans, lines, receipts and invoices', () => {
     const found = bodies.filter(({ schema }) => moneyIn(schema).length > 0).map(({ name }) => name);
     expect(found).to.include.members([
       'post /contracts',
@@ -75,8 +75,8 @@ describe('the request bodies that the reference page offers to send', () => {
     });
   }
 
-  // The viewer makes up a body from the schema, where an amount is its minimum, 0: sent as it is, that clears a receipt.
-  it('are empty until the reader writes one: the viewer is set to prefill nothing', async () => {
+  // By default the viewer generates a body from the schema with each amount at its minimum, 0, which clears a receipt.
+  it('are empty at first: the viewer is configured to prefill nothing', async () => {
     const server = await startServer();
     try {
       expect((await server.client.raw('/docs')).text).to.match(/<openapi-explorer [^>]*\bhide-defaults="true"/);

@@ -85,7 +85,7 @@ function changesOf(
   ];
 }
 
-/** The number of a red letter that is already there is final. Sending its present number changes nothing. */
+/** The number of an existing red letter is final. Sending its current number changes nothing. */
 async function refuseRenamed({ store }: OperationContext, row: InvoiceRow, redLetterNo: string): Promise<void> {
   const red =
     row.status === 'red_letter'
