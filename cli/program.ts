@@ -13,7 +13,7 @@ import { addMembers } from './commands/members.js';
 import { addMigrate } from './commands/migrate.js';
 import { addSessions } from './commands/sessions.js';
 import { addTenants } from './commands/tenants.js';
-import { versionOf } from './version.js';
+import { versionOf } from '../data-plane-agent/base/package-version.js';
 
 /** The program with all its commands. It throws instead of exiting the process. */
 export function createProgram(cli: Cli, { json }: { json: boolean }): Command {

@@ -5,6 +5,7 @@ import { newId } from '../data-plane-agent/base/ids.js';
 import { isAway } from '../data-plane-agent/base/database/errors.js';
 import { Leases } from '../data-plane-agent/base/database/leases.js';
 import type { Log } from '../data-plane-agent/base/log.js';
+import { versionOf } from '../data-plane-agent/base/package-version.js';
 import { bind } from '../data-plane-agent/plane/contract/data-plane.js';
 import { OPERATIONS } from '../data-plane-agent/plane/operations/index.js';
 import { createApp } from './app.js';
@@ -145,7 +146,7 @@ export async function compose(
         readyz({ ready: async () => accepting() && (await health.platformDbUp()) }),
         metrics.page,
         keySet(services.keys),
-        openapiPage(ENDPOINTS, config),
+        openapiPage(ENDPOINTS, { ...config, version: versionOf(import.meta.url) }),
         ...homePages({ ...config, isSetUp: tenants.any, isTransient: isAway }),
         ...docsPages(config),
         ...accountPages(config),

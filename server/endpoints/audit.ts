@@ -27,7 +27,7 @@ const AuditQuery = s.object({
   ...pageQuery,
 });
 
-const listAudit = endpoint('GET /audit', {
+const listAuditEvents = endpoint('GET /audit', {
   summary: 'List audit events',
   description:
     'Newest first. Within ten seconds each event is chained to the previous one: `hash` is SHA-256 over the previous hash and the event, so that `duebook audit verify` detects removed or changed events. ' +
@@ -53,4 +53,4 @@ const listAudit = endpoint('GET /audit', {
   },
 });
 
-export const auditEndpoints = { listAudit };
+export const auditEndpoints = { listAuditEvents };

@@ -25,7 +25,7 @@ const newAccount = {
 };
 
 export const authEndpoints = {
-  register: endpoint('POST /auth/register', {
+  registerOrganisation: endpoint('POST /auth/register', {
     summary: 'Register an organisation',
     description:
       'Creates the tenant, its first subject company, its roles and its owner, and signs the owner in. Open outside production and closed in production, unless `PUBLIC_REGISTRATION_ENABLED` says otherwise.',
@@ -38,7 +38,7 @@ export const authEndpoints = {
       withRefreshCookie(await services.accounts.register(body, request), services),
   }),
 
-  redeem: endpoint('POST /auth/redeem', {
+  registerWithCode: endpoint('POST /auth/redeem', {
     summary: 'Register an organisation with a redeem code',
     description: 'Like `POST /auth/register`, on the plan of the redeem code. A code can be used once.',
     needs: 'public',
@@ -81,7 +81,7 @@ export const authEndpoints = {
     },
   }),
 
-  resolve: endpoint('POST /auth/login/resolve', {
+  findOrganisationsByEmail: endpoint('POST /auth/login/resolve', {
     summary: 'Find the organisations of an email address',
     description:
       'Lists the active organisations in which the email address belongs to an active member; the list may be empty. Strictly rate-limited by IP address and by email address. An installation may disable this endpoint; the list is then always empty.',
@@ -95,7 +95,7 @@ export const authEndpoints = {
     run: ({ body, request, services }) => services.resolve(body, request),
   }),
 
-  refresh: endpoint('POST /auth/refresh', {
+  refreshTokens: endpoint('POST /auth/refresh', {
     summary: 'Exchange a refresh token for new tokens',
     description:
       'Reads the token from the body or, if the body has none, from the cookie `service_tenant_refresh`. Each token can be used once: using it again ends the session. ' +
@@ -122,7 +122,7 @@ export const authEndpoints = {
     },
   }),
 
-  me: endpoint('GET /auth/me', {
+  getCurrentMember: endpoint('GET /auth/me', {
     summary: 'Show the current user and their permissions',
     needs: 'signed_in',
     returns: Session,

@@ -20,7 +20,7 @@ const bulkDeleteContracts = endpoint('POST /contracts/bulk-delete', {
   run: ({ body, plane }) => plane.bulkDeleteContracts(body),
 });
 
-const bulkAttachContracts = endpoint('POST /contracts/bulk-attachment', {
+const bulkSetContractAttachment = endpoint('POST /contracts/bulk-attachment', {
   summary: 'Set the same attachment on many contracts',
   description:
     'The file must be a contract original or other evidence. If it does not exist in scope or is of another kind, the answer is `FILE_REFERENCE_INVALID` and nothing changes. It replaces the present attachment of each contract, ' +
@@ -33,4 +33,4 @@ const bulkAttachContracts = endpoint('POST /contracts/bulk-attachment', {
   run: ({ body, plane }) => plane.bulkAttachContracts(body),
 });
 
-export const contractBulkEndpoints = { bulkDeleteContracts, bulkAttachContracts };
+export const contractBulkEndpoints = { bulkDeleteContracts, bulkSetContractAttachment };

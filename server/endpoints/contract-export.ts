@@ -44,7 +44,7 @@ const exportContracts = endpoint('GET /contracts/export', {
   },
 });
 
-const exportContractsByBody = endpoint('POST /contracts/export', {
+const exportContractsByPost = endpoint('POST /contracts/export', {
   summary: 'Export contracts as CSV, with filters too long for a URL',
   description: `${DESCRIPTION}\n\nTakes the parameters of \`GET /contracts/export\` in the body. It changes no data, so \`Idempotency-Key\` is ignored. An \`ownerId\` that names no member and a \`subjectId\` outside the caller's scope are refused with \`REFERENCE_INVALID\`; \`ids\` of contracts that do not exist are ignored.`,
   needs: edit('export'),
@@ -96,4 +96,4 @@ async function checkPeople(
   if (subjectId && !isVisible) throw fail('REFERENCE_INVALID', { field: 'subjectId', value: subjectId });
 }
 
-export const contractExportEndpoints = { exportContracts, exportContractsByBody };
+export const contractExportEndpoints = { exportContracts, exportContractsByPost };

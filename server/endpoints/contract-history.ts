@@ -25,7 +25,7 @@ const NamedEntry = s.object(
   { title: 'HistoryEntry' },
 );
 
-const listHistory = endpoint('GET /contracts/:id/history', {
+const listContractHistory = endpoint('GET /contracts/:id/history', {
   summary: 'List the changes of a contract',
   description:
     'Newest first. Covers the contract itself, its lines, terms, notes, invoice records and tasks; each field has the name and the unit of the API. Derived values, such as sums, are not listed. ' +
@@ -59,4 +59,4 @@ function named(change: HistoryChange, directory: TenantDirectory) {
 
 const MEMBER_FIELDS: ReadonlySet<string> = new Set(['ownerId', 'ownerSuperiorId', 'acceptedBy']);
 
-export const contractHistoryEndpoints = { listHistory };
+export const contractHistoryEndpoints = { listContractHistory };

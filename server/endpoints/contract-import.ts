@@ -84,7 +84,7 @@ const previewImport = endpoint('POST /contracts/import/preview', {
 
 const VISIBLE = `Available for ${BATCH_DAYS} days to the member who made the import and to administrators who see all contracts.`;
 
-const getImport = endpoint('GET /contracts/import/batches/:id', {
+const getImportReport = endpoint('GET /contracts/import/batches/:id', {
   summary: 'Read the report of an import',
   description: VISIBLE,
   needs: edit('contract_edit'),
@@ -94,7 +94,7 @@ const getImport = endpoint('GET /contracts/import/batches/:id', {
   run: ({ params, plane }) => plane.getImport({ batchId: params.id }),
 });
 
-const getImportErrors = endpoint('GET /contracts/import/batches/:id/errors.csv', {
+const downloadImportErrors = endpoint('GET /contracts/import/batches/:id/errors.csv', {
   summary: 'Download the failed rows of an import with their errors',
   description: `${VISIBLE} Contains the rows as they were sent, with a last column \`error\`; once corrected, the file can be imported again. All rows of a contract that was not imported are included, up to four million characters in total. Account numbers are masked for callers other than the importer, unless they have permission to see them.`,
   needs: edit('contract_edit'),
@@ -106,7 +106,7 @@ const getImportErrors = endpoint('GET /contracts/import/batches/:id/errors.csv',
     attachment((await plane.getImportErrors({ batchId: params.id })).csv, { fileName: 'import-errors.csv' }),
 });
 
-const getImportTemplate = endpoint('GET /contracts/import/template.csv', {
+const downloadImportTemplate = endpoint('GET /contracts/import/template.csv', {
   summary: 'Download an empty import file to fill in',
   description:
     'A header row with all columns of an import, including the custom fields that the caller may write, and an example row. Headers are field names or, with `language`, labels in that language (`zh` and `zh-CN` are the same); those of required columns end in ` *`. The columns `line.…` may stay empty; a row with one of them needs period, due date and amount. An import skips the example row as long as it has the contract number that says so.',
@@ -127,7 +127,7 @@ const getImportTemplate = endpoint('GET /contracts/import/template.csv', {
 export const contractImportEndpoints = {
   importContracts,
   previewImport,
-  getImport,
-  getImportErrors,
-  getImportTemplate,
+  getImportReport,
+  downloadImportErrors,
+  downloadImportTemplate,
 };

@@ -5,7 +5,7 @@ import { endpoint } from '../http/endpoint.js';
 
 const MOVES = "A lock does not apply to notes. Increments the contract's version, which `If-Match` refers to.";
 
-const addNote = endpoint('POST /contracts/:id/notes', {
+const addContractNote = endpoint('POST /contracts/:id/notes', {
   summary: 'Add a note to a contract',
   description: `The note is appended to the contract's \`notes\`. ${MOVES}`,
   needs: edit('contract_edit'),
@@ -17,7 +17,7 @@ const addNote = endpoint('POST /contracts/:id/notes', {
   run: ({ params, body, plane }) => plane.addNote({ contractId: params.id, ...body }),
 });
 
-const updateNote = endpoint('PATCH /contracts/:id/notes/:noteId', {
+const updateContractNote = endpoint('PATCH /contracts/:id/notes/:noteId', {
   summary: 'Update a note of a contract',
   description: `${MOVES} A request that changes nothing does not change the version.`,
   needs: edit('contract_edit'),
@@ -28,7 +28,7 @@ const updateNote = endpoint('PATCH /contracts/:id/notes/:noteId', {
   run: ({ params, body, plane }) => plane.updateNote({ contractId: params.id, noteId: params.noteId, ...body }),
 });
 
-const deleteNote = endpoint('DELETE /contracts/:id/notes/:noteId', {
+const deleteContractNote = endpoint('DELETE /contracts/:id/notes/:noteId', {
   summary: 'Delete a note of a contract',
   description: MOVES,
   needs: edit('contract_edit'),
@@ -38,4 +38,4 @@ const deleteNote = endpoint('DELETE /contracts/:id/notes/:noteId', {
   run: ({ params, plane }) => plane.deleteNote({ contractId: params.id, noteId: params.noteId }),
 });
 
-export const contractNoteEndpoints = { addNote, updateNote, deleteNote };
+export const contractNoteEndpoints = { addContractNote, updateContractNote, deleteContractNote };

@@ -5,7 +5,7 @@ import { endpoint } from '../http/endpoint.js';
 
 const MOVES = "Increments the contract's version, which `If-Match` refers to.";
 
-const addTerm = endpoint('POST /contracts/:id/terms', {
+const addContractTerm = endpoint('POST /contracts/:id/terms', {
   summary: 'Add a term to a contract',
   description: `Allowed on a locked contract too, since existing terms do not change. ${MOVES}`,
   needs: edit('contract_edit'),
@@ -17,7 +17,7 @@ const addTerm = endpoint('POST /contracts/:id/terms', {
   run: ({ params, body, plane }) => plane.addTerm({ contractId: params.id, ...body }),
 });
 
-const updateTerm = endpoint('PATCH /contracts/:id/terms/:termId', {
+const updateContractTerm = endpoint('PATCH /contracts/:id/terms/:termId', {
   summary: 'Update a term of a contract',
   description: `Terms are core fields: on a locked contract they cannot be changed (\`CONTRACT_LOCKED\`, \`fields: ["terms"]\`). ${MOVES} A request that changes nothing does not change the version, and succeeds on a locked contract too.`,
   needs: edit('contract_edit'),
@@ -28,7 +28,7 @@ const updateTerm = endpoint('PATCH /contracts/:id/terms/:termId', {
   run: ({ params, body, plane }) => plane.updateTerm({ contractId: params.id, termId: params.termId, ...body }),
 });
 
-const deleteTerm = endpoint('DELETE /contracts/:id/terms/:termId', {
+const deleteContractTerm = endpoint('DELETE /contracts/:id/terms/:termId', {
   summary: 'Delete a term of a contract',
   description: `Not allowed on a locked contract. ${MOVES}`,
   needs: edit('contract_edit'),
@@ -38,4 +38,4 @@ const deleteTerm = endpoint('DELETE /contracts/:id/terms/:termId', {
   run: ({ params, plane }) => plane.deleteTerm({ contractId: params.id, termId: params.termId }),
 });
 
-export const contractTermEndpoints = { addTerm, updateTerm, deleteTerm };
+export const contractTermEndpoints = { addContractTerm, updateContractTerm, deleteContractTerm };

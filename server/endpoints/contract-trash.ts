@@ -11,7 +11,7 @@ const TrashedContract = s.object(
   { title: 'TrashedContract' },
 );
 
-const listTrash = endpoint('GET /contracts/trash', {
+const listDeletedContracts = endpoint('GET /contracts/trash', {
   summary: 'List deleted contracts that can be restored',
   description:
     'Contracts are listed for thirty days after their deletion, most recently deleted first. Amounts are as of the deletion; nothing on a deleted contract is due, so `overdueAmount` is 0.',
@@ -48,4 +48,4 @@ const restoreContract = endpoint('POST /contracts/:id/restore', {
   },
 });
 
-export const contractTrashEndpoints = { listTrash, restoreContract };
+export const contractTrashEndpoints = { listDeletedContracts, restoreContract };

@@ -23,7 +23,7 @@ const listDynamicFields = endpoint('GET /dynamic-fields', {
   run: ({ plane }) => plane.listFields({}),
 });
 
-const runFieldCommand = endpoint('POST /dynamic-fields/commands', {
+const runDynamicFieldCommand = endpoint('POST /dynamic-fields/commands', {
   summary: 'Change custom fields with a command',
   description:
     "Each `type` accepts only its own payload; a command is applied completely or not at all. `result` counts contracts, including deleted ones. A caller whose role does not see a field's values gets no counts of them, and a command that could lose a value is refused (`FIELD_NOT_EDITABLE`).\n\n" +
@@ -60,4 +60,4 @@ async function surroundingsOf(
   };
 }
 
-export const dynamicFieldEndpoints = { listDynamicFields, runFieldCommand };
+export const dynamicFieldEndpoints = { listDynamicFields, runDynamicFieldCommand };

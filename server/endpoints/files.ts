@@ -17,7 +17,7 @@ import { checkReferences } from './named.js';
 /** The sum of the deadlines of the steps of a confirmation is below this. */
 const CONFIRM_MS = 60_000;
 
-const presignFile = endpoint('POST /files/presign', {
+const presignFileUpload = endpoint('POST /files/presign', {
   summary: 'Request an upload URL',
   description:
     'Step one of three. Step two is one `PUT` of the bytes to `uploadUrl` with the `headers` exactly as returned: directly to the object store, not through the API, and never under `/api/v1`. Step three is `POST /files/confirm`. ' +
@@ -36,7 +36,7 @@ const presignFile = endpoint('POST /files/presign', {
   },
 });
 
-const confirmFile = endpoint('POST /files/confirm', {
+const confirmFileUpload = endpoint('POST /files/confirm', {
   summary: 'Confirm an upload',
   description:
     'Every field must have the value sent to `POST /files/presign`; a link or `bucket` that is omitted is taken from the token. The bytes are copied to a location that no upload URL can write to, their first bytes are compared with the content type, and they are hashed and scanned. ' +
@@ -73,7 +73,7 @@ const listContractFiles = endpoint('GET /contracts/:id/files', {
   run: ({ params, plane }) => plane.listContractFiles({ contractId: params.id }),
 });
 
-const downloadFile = endpoint('GET /files/:id/download', {
+const getFileDownloadUrl = endpoint('GET /files/:id/download', {
   summary: 'Get a download URL',
   description:
     'The URL is valid for 60 seconds and returns the bytes as an attachment. A client that prefers another type to JSON (by the first of the most preferred types in `Accept`: a browser that follows a link or shows an image) is redirected there by 302; `*/*` and `application/*` count as JSON. ' +
@@ -93,4 +93,10 @@ const downloadFile = endpoint('GET /files/:id/download', {
   },
 });
 
-export const fileEndpoints = { presignFile, confirmFile, getFile, listContractFiles, downloadFile };
+export const fileEndpoints = {
+  presignFileUpload,
+  confirmFileUpload,
+  getFile,
+  listContractFiles,
+  getFileDownloadUrl,
+};

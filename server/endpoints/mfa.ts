@@ -14,7 +14,7 @@ const currentCode = s.verbatim({
 });
 
 export const mfaEndpoints = {
-  mfaStatus: endpoint('GET /auth/mfa/status', {
+  getMfaStatus: endpoint('GET /auth/mfa/status', {
     summary: 'Show whether the caller has an authenticator',
     needs: 'signed_in',
     returns: MfaStatus,
@@ -22,7 +22,7 @@ export const mfaEndpoints = {
     run: ({ principal, services }) => services.mfa.status(principal),
   }),
 
-  startMfa: endpoint('POST /auth/mfa/enroll/start', {
+  startMfaEnrolment: endpoint('POST /auth/mfa/enroll/start', {
     summary: 'Get a secret for an authenticator',
     description: `The secret can be confirmed for ten minutes. Until then nothing changes. ${recent}`,
     needs: 'signed_in',
@@ -31,7 +31,7 @@ export const mfaEndpoints = {
     run: ({ principal, services }) => services.mfa.start(principal),
   }),
 
-  confirmMfa: endpoint('POST /auth/mfa/enroll/confirm', {
+  confirmMfaEnrolment: endpoint('POST /auth/mfa/enroll/confirm', {
     summary: 'Enrol the authenticator',
     description: `Send the secret from \`POST /auth/mfa/enroll/start\` and a code generated from it. Returns ten recovery codes, which are not shown again. The code cannot be used again: the next login requires a new one. ${recent} ${notified}`,
     needs: 'signed_in',
@@ -57,7 +57,7 @@ export const mfaEndpoints = {
     run: ({ principal, body, request, services }) => services.mfa.disable(principal, body, request),
   }),
 
-  sendLoginCode: endpoint('POST /auth/login/mfa/email', {
+  sendLoginCodeByMail: endpoint('POST /auth/login/mfa/email', {
     summary: 'Request a login code by mail',
     description:
       'For a login without the authenticator: sends six digits, valid for ten minutes and five attempts, to be sent as `emailCode`. ' +

@@ -25,7 +25,7 @@ export const passkeyEndpoints = {
     run: ({ principal, services }) => services.passkeys.list(principal),
   }),
 
-  beginPasskeyRegistration: endpoint('POST /auth/passkeys/register/options', {
+  getPasskeyRegistrationOptions: endpoint('POST /auth/passkeys/register/options', {
     summary: 'Get options for a new passkey',
     description: `Returns the options for \`navigator.credentials.create()\`, valid for one attempt of this session, for five minutes. An account has at most ten passkeys. ${recent}`,
     needs: 'signed_in',
@@ -34,7 +34,7 @@ export const passkeyEndpoints = {
     run: ({ principal, services }) => services.passkeys.registration.begin(principal),
   }),
 
-  finishPasskeyRegistration: endpoint('POST /auth/passkeys/register/verify', {
+  registerPasskey: endpoint('POST /auth/passkeys/register/verify', {
     summary: 'Register a passkey',
     description: `Send the browser's response to the options. A failed attempt invalidates them too. Attestation is neither requested nor checked. ${recent} ${notified}`,
     needs: 'signed_in',
@@ -52,7 +52,7 @@ export const passkeyEndpoints = {
       services.passkeys.registration.finish({ response: body.response, label: body.label ?? null }, principal, request),
   }),
 
-  removePasskey: endpoint('DELETE /auth/passkeys/:id', {
+  deletePasskey: endpoint('DELETE /auth/passkeys/:id', {
     summary: 'Delete a passkey',
     description: `It can no longer be used to sign in. ${recent} ${notified}`,
     needs: 'signed_in',
@@ -64,7 +64,7 @@ export const passkeyEndpoints = {
     },
   }),
 
-  beginPasskeyLogin: endpoint('POST /auth/passkeys/login/options', {
+  getPasskeyLoginOptions: endpoint('POST /auth/passkeys/login/options', {
     summary: 'Get options to sign in with a passkey',
     description:
       'Returns the options for `navigator.credentials.get()`, valid for one attempt, for five minutes. The answer does not reveal whether the account exists or has passkeys.',
@@ -78,7 +78,7 @@ export const passkeyEndpoints = {
     run: ({ body, request, services }) => services.passkeys.login.begin(body, request),
   }),
 
-  finishPasskeyLogin: endpoint('POST /auth/passkeys/login/verify', {
+  loginWithPasskey: endpoint('POST /auth/passkeys/login/verify', {
     summary: 'Sign in with a passkey',
     description:
       'A passkey replaces password and second factor, also while the password is locked after failures. All failures return the same error and invalidate the options, except that a valid passkey for a suspended organisation is refused with `TENANT_SUSPENDED`.',

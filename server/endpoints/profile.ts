@@ -4,7 +4,7 @@ import { AuthUserSummary, Preferences, PreferencesPatch } from '../auth/auth.sch
 import { endpoint } from '../http/endpoint.js';
 
 export const profileEndpoints = {
-  setPreferences: endpoint('PATCH /auth/preferences', {
+  updatePreferences: endpoint('PATCH /auth/preferences', {
     summary: "Update the caller's preferences",
     description: "Fields that are null fall back to the organisation's setting. Returns the preferences in effect.",
     needs: 'signed_in',
@@ -14,7 +14,7 @@ export const profileEndpoints = {
     run: ({ principal, body, request, services }) => services.profile.setPreferences(principal, body, request),
   }),
 
-  setProfile: endpoint('PATCH /auth/profile', {
+  updateProfile: endpoint('PATCH /auth/profile', {
     summary: "Update the caller's name",
     description: '`nameProfile` is replaced as a whole; null clears it.',
     needs: 'signed_in',

@@ -21,7 +21,7 @@ export const ssoEndpoints = {
     run: async ({ services }) => [...services.sso.providers],
   }),
 
-  startSso: endpoint('GET /auth/sso/:provider/start', {
+  startSsoLogin: endpoint('GET /auth/sso/:provider/start', {
     summary: 'Start a sign-in at a provider',
     description:
       'Redirects the browser to the provider, which redirects it to the callback. The callback redirects to `next` with a `code`, which `POST /auth/sso/exchange` accepts within two minutes, ' +
@@ -61,7 +61,7 @@ export const ssoEndpoints = {
     },
   }),
 
-  finishSso: endpoint('GET /auth/sso/:provider/callback', {
+  finishSsoLogin: endpoint('GET /auth/sso/:provider/callback', {
     summary: 'Finish a sign-in at a provider',
     description:
       'Providers redirect the browser here. A state can be used once, in the browser that started the sign-in, within ten minutes.',
@@ -92,7 +92,7 @@ export const ssoEndpoints = {
     },
   }),
 
-  exchangeSso: endpoint('POST /auth/sso/exchange', {
+  exchangeSsoCode: endpoint('POST /auth/sso/exchange', {
     summary: 'Exchange the code of a single sign-on for tokens',
     description:
       "A code can be used once, within two minutes, by the browser that started the sign-in, which is recognised by its cookie. A code that was sent to a program on the user's own machine can be used only by that program, not by a web page. Any other attempt invalidates the code. Using a code again ends the session that it was exchanged for.",

@@ -3,7 +3,7 @@ import { edit } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 import { checkReferences } from './named.js';
 
-const addTask = endpoint('POST /contracts/:id/fulfillment-tasks', {
+const addFulfillmentTask = endpoint('POST /contracts/:id/fulfillment-tasks', {
   summary: 'Add a fulfillment task to a contract',
   description:
     "The task may have any of the seven states, with the timestamps of that state; the contract may be locked. A contract has at most 500 tasks. Increments the contract's version, which `If-Match` refers to.",
@@ -22,7 +22,7 @@ const addTask = endpoint('POST /contracts/:id/fulfillment-tasks', {
   },
 });
 
-const updateTask = endpoint('PATCH /contracts/:id/fulfillment-tasks/:taskId', {
+const updateFulfillmentTask = endpoint('PATCH /contracts/:id/fulfillment-tasks/:taskId', {
   summary: 'Update a fulfillment task',
   description:
     "State changes: pending to in_progress, completed, blocked, canceled, overdue; in_progress to pending, completed, blocked, canceled, overdue; blocked to pending, in_progress, canceled, overdue; overdue to in_progress, completed, blocked, canceled, pending; completed to accepted or, for rework, in_progress; accepted to in_progress only with the workflow control `admin` at the contract's stage; canceled to pending. " +
@@ -43,4 +43,4 @@ const updateTask = endpoint('PATCH /contracts/:id/fulfillment-tasks/:taskId', {
   },
 });
 
-export const taskEndpoints = { addTask, updateTask };
+export const taskEndpoints = { addFulfillmentTask, updateFulfillmentTask };

@@ -28,7 +28,7 @@ const transitionContract = endpoint('POST /contracts/:id/workflow/transition', {
   },
 });
 
-const lockContract = endpoint('POST /contracts/:id/workflow/lock', {
+const setContractLock = endpoint('POST /contracts/:id/workflow/lock', {
   summary: "Lock or unlock a contract's core fields",
   description:
     'Applies until the contract is moved to another stage. `locked` defaults to true. Unlocking also needs the workflow control `approve` at the present stage. A request that changes nothing returns 200 and records no event.',
@@ -55,4 +55,4 @@ const listWorkflowEvents = endpoint('GET /contracts/:id/workflow/events', {
   run: ({ params, plane }) => plane.listWorkflowEvents({ contractId: params.id }),
 });
 
-export const workflowEndpoints = { transitionContract, lockContract, listWorkflowEvents };
+export const workflowEndpoints = { transitionContract, setContractLock, listWorkflowEvents };

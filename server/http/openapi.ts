@@ -6,13 +6,17 @@ import type { Endpoint } from './endpoint.js';
 import { partsOf, PREFIX, type Endpoints } from './mount.js';
 import { schemaRegistry, withoutNull, type Json, type SchemaRegistry } from './openapi-schemas.js';
 import { ANSWER_HEADERS, declaredFailures, responsesOf, takesKey } from './openapi-responses.js';
+import { tagOf, tagsOf } from './openapi-tags.js';
 import { sendDocument, type Page } from '../../data-plane-agent/base/http/pages.js';
 
-/** The version of the API, as in its prefix; the program has a separate version. */
-const API_VERSION = '1.0.0';
+/** What the document is about: the product's name, and the version of the package. */
+export interface About {
+  readonly productName: string;
+  readonly version: string;
+}
 
 /** Serves the document under the prefix. It is generated once at startup, so that its errors are found then. */
-export function openapiPage(endpoints: Endpoints, about: { productName: string }): Page {
+export function openapiPage(endpoints: Endpoints, about: About): Page {
   const body = JSON.stringify(openapi(endpoints, about));
   const etag = `"${sha256Hex(body).slice(0, 32)}"`;
   return {
@@ -22,10 +26,10 @@ export function openapiPage(endpoints: Endpoints, about: { productName: string }
 }
 
 /**
- * Generates the OpenAPI 3.1 document from the schemas used for validation. Throws if an endpoint has no summary, if two
- * endpoints have the same name or route, or if two different schemas have the same title.
+ * Generates the OpenAPI 3.1 document from the schemas used for validation. Throws if an endpoint has no summary or no
+ * tag, if two endpoints have the same name or route, or if two different schemas have the same title.
  */
-export function openapi(endpoints: Endpoints, { productName }: { productName: string }): Json {
+export function openapi(endpoints: Endpoints, { productName, version }: About): Json {
   const registry = schemaRegistry();
   const paths: Record<string, Record<string, Json>> = {};
   const routes = new Set<string>();
@@ -37,10 +41,10 @@ export function openapi(endpoints: Endpoints, { productName }: { productName: st
   }
   return {
     openapi: '3.1.0',
-    info: { title: `${productName} API`, version: API_VERSION, description: introduction() },
+    info: { title: `${productName} API`, version, description: introduction() },
     servers: [{ url: PREFIX }],
     security: [{ bearer: [] }],
-    tags: [...new Set(Object.values(endpoints).map(tagOf))].map((name) => ({ name })),
+    tags: tagsOf(Object.values(endpoints)),
     paths,
     components: {
       schemas: registry.schemas,
@@ -148,12 +152,6 @@ function headerParameters(endpoint: Endpoint): readonly Json[] {
   return [...(takesKey(endpoint) ? ['IdempotencyKey'] : []), ...(versioned ? ['IfMatch'] : [])].map((name) => ({
     $ref: `#/components/parameters/${name}`,
   }));
-}
-
-/** One tag for each resource: the first segment of the path. */
-function tagOf({ route }: Endpoint): string {
-  const noun = partsOf(route).path.split('/')[1] ?? '';
-  return noun.charAt(0).toUpperCase() + noun.slice(1).replaceAll('-', ' ');
 }
 
 function introduction(): string {

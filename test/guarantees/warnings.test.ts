@@ -58,7 +58,7 @@ describe('the catalogue of warnings', () => {
   });
 
   it('is in the OpenAPI document, code by code, with meaning and details', () => {
-    const document = openapi(ENDPOINTS, { productName: 'Duebook' }) as {
+    const document = openapi(ENDPOINTS, { productName: 'Duebook', version: '1.2.3' }) as {
       readonly 'x-warnings': Record<string, { meaning: string; details: { properties?: object } }>;
       readonly info: { readonly description: string };
     };

@@ -7,7 +7,7 @@ import type { Channels } from '../../tenants/channels.js';
 import { Channel, ChannelInput, ChannelPatch, CHAT_NAMES } from '../../tenants/tenants.schemas.js';
 import { stamped } from './stamped.js';
 
-const listChannels = endpoint('GET /tenant-admin/notification-channels', {
+const listNotificationChannels = endpoint('GET /tenant-admin/notification-channels', {
   summary: 'List notification channels',
   needs: edit('admin'),
   returns: s.list(Channel, 1_000),
@@ -16,7 +16,7 @@ const listChannels = endpoint('GET /tenant-admin/notification-channels', {
     (await services.tenants.channels.list(principal.tenant.id)).map(channelAnswer),
 });
 
-const createChannel = endpoint('POST /tenant-admin/notification-channels', {
+const createNotificationChannel = endpoint('POST /tenant-admin/notification-channels', {
   summary: 'Create a notification channel',
   description:
     'The first enabled channel becomes the default; a disabled channel cannot be the default. `chat_a` to `chat_e` are slack, teams, feishu, dingtalk and wecom. Addresses on private networks are refused unless the installation allows them. URLs contain tokens, so they are stored encrypted, and answers contain only the host and a digest to distinguish them.',
@@ -36,7 +36,7 @@ const createChannel = endpoint('POST /tenant-admin/notification-channels', {
     ),
 });
 
-const updateChannel = endpoint('PATCH /tenant-admin/notification-channels/:id', {
+const updateNotificationChannel = endpoint('PATCH /tenant-admin/notification-channels/:id', {
   summary: 'Update a notification channel',
   description:
     'The kind cannot be changed. Sending a `target` back as it was returned changes nothing. A new default replaces the previous one; a disabled channel cannot become the default. A default channel that is disabled stays the default, and nothing is sent by default until it is enabled or another channel becomes the default.',
@@ -54,7 +54,7 @@ const updateChannel = endpoint('PATCH /tenant-admin/notification-channels/:id', 
     ),
 });
 
-const deleteChannel = endpoint('DELETE /tenant-admin/notification-channels/:id', {
+const deleteNotificationChannel = endpoint('DELETE /tenant-admin/notification-channels/:id', {
   summary: 'Delete a notification channel',
   description:
     'After the default channel is deleted, there is none until another channel is made the default. A channel used by lifecycle transitions (`effects.notifyChannelId`) cannot be deleted, and no transition can start to use it during the deletion.',
@@ -90,4 +90,9 @@ const channelAnswer = ({
   hasSecret: secretSealed !== null,
 });
 
-export const channelEndpoints = { listChannels, createChannel, updateChannel, deleteChannel };
+export const channelEndpoints = {
+  listNotificationChannels,
+  createNotificationChannel,
+  updateNotificationChannel,
+  deleteNotificationChannel,
+};

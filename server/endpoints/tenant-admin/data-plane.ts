@@ -8,7 +8,7 @@ import type { Connections } from '../../tenants/connections.js';
 import { Connection, ConnectionInput, DeclaredConnection } from '../../tenants/tenants.schemas.js';
 import { stamped } from './stamped.js';
 
-const listConnections = endpoint('GET /tenant-admin/data-plane', {
+const listDataPlaneConnections = endpoint('GET /tenant-admin/data-plane', {
   summary: 'List data-plane connections',
   needs: edit('admin'),
   returns: s.list(Connection, 1_000),
@@ -17,7 +17,7 @@ const listConnections = endpoint('GET /tenant-admin/data-plane', {
     (await services.tenants.connections.list(principal.tenant.id)).map(connectionAnswer),
 });
 
-const declareConnection = endpoint('POST /tenant-admin/data-plane', {
+const declareDataPlaneConnection = endpoint('POST /tenant-admin/data-plane', {
   summary: 'Declare a data-plane connection',
   description:
     'A tenant has one connection of each kind: a new one replaces it. Outside the edition `enterprise_hybrid` it is `inactive` and has no effect.',
@@ -36,7 +36,7 @@ const declareConnection = endpoint('POST /tenant-admin/data-plane', {
   },
 });
 
-const revokeConnection = endpoint('DELETE /tenant-admin/data-plane/:kind', {
+const revokeDataPlaneConnection = endpoint('DELETE /tenant-admin/data-plane/:kind', {
   summary: 'Revoke a data-plane connection',
   description:
     "The connection of an agent is closed and remains listed as `revoked`; a declaration is deleted. The customer's data is not changed.",
@@ -70,4 +70,4 @@ const connectionAnswer = (connection: Declared) => ({
   latencyMs: null,
 });
 
-export const dataPlaneEndpoints = { listConnections, declareConnection, revokeConnection };
+export const dataPlaneEndpoints = { listDataPlaneConnections, declareDataPlaneConnection, revokeDataPlaneConnection };

@@ -69,7 +69,7 @@ const endMemberSessions = endpoint('DELETE /tenant-admin/members/:id/sessions', 
   },
 });
 
-const previewHandover = endpoint('GET /tenant-admin/members/:id/handover-preview', {
+const previewMemberHandover = endpoint('GET /tenant-admin/members/:id/handover-preview', {
   summary: 'Preview the offboarding of a member',
   description:
     'Totals cover the whole organisation; samples contain the latest 20 records of each kind, limited to those visible to the caller.',
@@ -180,7 +180,7 @@ export const memberEndpoints = {
   listMembers,
   updateMember,
   endMemberSessions,
-  previewHandover,
+  previewMemberHandover,
   offboardMember,
   transferOwnership,
 };

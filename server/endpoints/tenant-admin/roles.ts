@@ -18,7 +18,7 @@ const listRoles = endpoint('GET /tenant-admin/roles', {
   run: async ({ principal, services }) => (await services.tenants.roles.list(principal.tenant.id)).map(roleAnswer),
 });
 
-const listPermissions = endpoint('GET /tenant-admin/permissions', {
+const listRolePermissions = endpoint('GET /tenant-admin/permissions', {
   summary: 'List all roles with their permissions',
   description: 'Includes the names of all modules, levels and workflow controls, weakest first.',
   needs: edit('admin'),
@@ -32,7 +32,7 @@ const listPermissions = endpoint('GET /tenant-admin/permissions', {
   }),
 });
 
-const updatePermissions = endpoint('PATCH /tenant-admin/roles/:code/permissions', {
+const updateRolePermissions = endpoint('PATCH /tenant-admin/roles/:code/permissions', {
   summary: 'Update the permissions of a role',
   description:
     "Omitted modules are unchanged. The change applies from the next request of each member. The permissions of the owner's role cannot be lowered, nor can callers lower `admin` of their own role. The level of `admin` can be changed only within ten minutes of the caller's sign-in; members who gain or lose `admin (edit)` are notified by mail.",
@@ -53,7 +53,7 @@ const updatePermissions = endpoint('PATCH /tenant-admin/roles/:code/permissions'
     ), // the schema names its keys
 });
 
-const updateWorkflowControls = endpoint('PATCH /tenant-admin/roles/:code/workflow-controls', {
+const updateRoleWorkflowControls = endpoint('PATCH /tenant-admin/roles/:code/workflow-controls', {
   summary: 'Update the workflow controls of a role',
   description:
     "Omitted stages are unchanged. Keys are the eight stage categories and the codes of existing stages. The controls of the owner's role cannot be lowered.",
@@ -123,4 +123,4 @@ const roleAnswer = ({
   },
 });
 
-export const roleEndpoints = { listRoles, listPermissions, updatePermissions, updateWorkflowControls };
+export const roleEndpoints = { listRoles, listRolePermissions, updateRolePermissions, updateRoleWorkflowControls };

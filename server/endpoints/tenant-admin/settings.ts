@@ -5,7 +5,7 @@ import { BOOTSTRAP_STEPS } from '../../tenants/bootstrap-status.js';
 import { BootstrapStatus } from '../../tenants/tenants.schemas.js';
 import { Settings, SettingsPatch, type Settings as SettingsInEffect } from '../../access/settings.schemas.js';
 
-const getSettings = endpoint('GET /tenant-admin/settings', {
+const getOrganisationSettings = endpoint('GET /tenant-admin/settings', {
   summary: 'Read the settings of the organisation',
   needs: edit('admin'),
   returns: Settings,
@@ -13,7 +13,7 @@ const getSettings = endpoint('GET /tenant-admin/settings', {
   run: async ({ principal, services }) => answer(await services.tenants.settings(principal.tenant.id)),
 });
 
-const updateSettings = endpoint('PATCH /tenant-admin/settings', {
+const updateOrganisationSettings = endpoint('PATCH /tenant-admin/settings', {
   summary: 'Update settings of the organisation',
   description: 'Omitted fields are unchanged. Returns all settings. They apply from the next request.',
   needs: edit('admin'),
@@ -29,7 +29,7 @@ const updateSettings = endpoint('PATCH /tenant-admin/settings', {
     ), // checked against the same schema there
 });
 
-const getBootstrapStatus = endpoint('GET /tenant-admin/bootstrap-status', {
+const getSetupStatus = endpoint('GET /tenant-admin/bootstrap-status', {
   summary: 'Show which setup steps are done',
   description:
     'The steps are: a subject company, a second member, an enabled notification channel, roles, the lifecycle in the data plane, and customised settings.',
@@ -47,4 +47,4 @@ const getBootstrapStatus = endpoint('GET /tenant-admin/bootstrap-status', {
 
 const answer = (settings: SettingsInEffect) => ({ ...settings, supportedLanguages: [...settings.supportedLanguages] });
 
-export const settingsEndpoints = { getSettings, updateSettings, getBootstrapStatus };
+export const settingsEndpoints = { getOrganisationSettings, updateOrganisationSettings, getSetupStatus };

@@ -9,7 +9,7 @@ import { MAX_SUBJECTS, type Subjects } from '../../tenants/subjects.js';
 import { subjectAnswer } from '../../tenants/subject-answer.js';
 import { isSocialCreditCode } from '../../tenants/tax-no.js';
 
-const listSubjects = endpoint('GET /tenant-admin/subjects', {
+const listSubjectCompanies = endpoint('GET /tenant-admin/subjects', {
   summary: 'List subject companies',
   description:
     'Account numbers are masked for roles without `sensitive_data (view)`, here and in every other answer; sending a masked number back changes nothing.',
@@ -22,7 +22,7 @@ const listSubjects = endpoint('GET /tenant-admin/subjects', {
     ),
 });
 
-const createSubject = endpoint('POST /tenant-admin/subjects', {
+const createSubjectCompany = endpoint('POST /tenant-admin/subjects', {
   summary: 'Create a subject company',
   description: 'A legal entity that contracts may belong to. An implausible tax number causes a warning.',
   needs: edit('admin'),
@@ -42,7 +42,7 @@ const createSubject = endpoint('POST /tenant-admin/subjects', {
   },
 });
 
-const updateSubject = endpoint('PATCH /tenant-admin/subjects/:id', {
+const updateSubjectCompany = endpoint('PATCH /tenant-admin/subjects/:id', {
   summary: 'Update a subject company',
   needs: edit('admin'),
   body: SubjectPatch,
@@ -58,7 +58,7 @@ const updateSubject = endpoint('PATCH /tenant-admin/subjects/:id', {
     ),
 });
 
-const deleteSubject = endpoint('DELETE /tenant-admin/subjects/:id', {
+const deleteSubjectCompany = endpoint('DELETE /tenant-admin/subjects/:id', {
   summary: 'Delete a subject company',
   description:
     'The subject company must have no contracts, including contracts in the trash, and must not be the last one. No contract can be created for it during the deletion. It is removed from the scopes of members too: members who could see only this company see none.',
@@ -86,4 +86,9 @@ function warningsOf({ taxNo }: Subject): Warning[] {
   return [warn('TAX_NO_CHECKSUM', {})];
 }
 
-export const subjectEndpoints = { listSubjects, createSubject, updateSubject, deleteSubject };
+export const subjectEndpoints = {
+  listSubjectCompanies,
+  createSubjectCompany,
+  updateSubjectCompany,
+  deleteSubjectCompany,
+};

@@ -14,7 +14,7 @@ type Document = {
   components: { schemas: Record<string, object> };
   tags: { name: string }[];
   'x-failures': Record<string, { status: number }>;
-  info: { description: string };
+  info: { description: string; version: string };
 };
 type Operation = {
   operationId: string;
@@ -26,14 +26,15 @@ type Operation = {
   responses: Record<string, { description: string; content?: Record<string, { schema: object }>; headers?: object }>;
 };
 
+const ABOUT = { productName: 'Duebook', version: '1.2.3' };
 const document = (endpoints: Parameters<typeof openapi>[0] = ENDPOINTS) =>
-  openapi(endpoints, { productName: 'Duebook' }) as unknown as Document; // with the fields that the test uses
+  openapi(endpoints, ABOUT) as unknown as Document; // with the fields that the test uses
 const operations = (of: Document) => Object.values(of.paths).flatMap((path) => Object.values(path));
 const plain = { summary: 'Do', needs: 'public', returns: s.free(), fails: [], run: () => Promise.resolve({}) } as const;
 
 describe('the OpenAPI document', () => {
   it('is valid OpenAPI 3.1', async () => {
-    const result = await new Validator().validate({ ...openapi(ENDPOINTS, { productName: 'Duebook' }) });
+    const result = await new Validator().validate({ ...openapi(ENDPOINTS, ABOUT) });
     expect(result.errors ?? []).to.deep.equal([]);
     expect(result.valid).to.equal(true);
   });
@@ -131,7 +132,7 @@ describe('the OpenAPI document', () => {
       },
       { name: 'q', in: 'query', required: true, schema: { type: 'string', minLength: 1, maxLength: 500 } },
     ]);
-    expect(operation?.tags).to.deep.equal(['Saved views']);
+    expect(operation?.tags).to.deep.equal(['Views']);
     expect(JSON.stringify(operation?.responses['200'])).to.contain(
       '"anyOf":[{"$ref":"#/components/schemas/Thing"},{"type":"null"}]',
     );
@@ -139,19 +140,19 @@ describe('the OpenAPI document', () => {
   });
 
   it('is refused for endpoints that are undocumented or defined twice', () => {
-    const get = endpoint('GET /a/:id', plain);
-    expect(() => document({ a: get, b: endpoint('GET /a/:other', plain) })).to.throw(
-      'two endpoints have the route GET /a/:other',
+    const get = endpoint('GET /files/:id', plain);
+    expect(() => document({ a: get, b: endpoint('GET /files/:other', plain) })).to.throw(
+      'two endpoints have the route GET /files/:other',
     );
-    expect(() => document({ a: endpoint('GET /a', { ...plain, summary: ' ' }) })).to.throw(
+    expect(() => document({ a: endpoint('GET /files', { ...plain, summary: ' ' }) })).to.throw(
       'the endpoint a has no summary',
     );
     expect(() => document({ 'a-b': get })).to.throw('the endpoint a-b needs a camelCase name');
     const titled = (max: number) => s.object({ a: s.optional(s.text({ max })) }, { title: 'Same' });
     expect(() =>
       document({
-        a: endpoint('GET /a', { ...plain, returns: titled(1) }),
-        b: endpoint('GET /b', { ...plain, returns: titled(2) }),
+        a: endpoint('GET /files', { ...plain, returns: titled(1) }),
+        b: endpoint('GET /audit', { ...plain, returns: titled(2) }),
       }),
     ).to.throw('two different schemas have the title Same');
   });
