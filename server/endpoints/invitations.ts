@@ -97,7 +97,7 @@ export const invitationEndpoints = {
     summary: 'List invitations',
     description: 'Invitations that were not accepted, including expired ones; newest first.',
     needs: edit('admin'),
-    returns: s.list(Invitation, 1_000),
+    returns: s.list(Invitation, 1_000, 'A plain array: the 1 000 newest invitations that were not accepted.'),
     fails: [],
     run: async ({ principal, services }) => (await services.invitations.list(principal.tenant.id)).map(answer),
   }),

@@ -20,7 +20,7 @@ export const passkeyEndpoints = {
     summary: "List the caller's passkeys",
     description: 'Oldest first.',
     needs: 'signed_in',
-    returns: s.list(Passkey, 10),
+    returns: s.list(Passkey, 10, 'A plain array: a member has at most ten passkeys.'),
     fails: [],
     run: ({ principal, services }) => services.passkeys.list(principal),
   }),

@@ -8,7 +8,7 @@ export const sessionEndpoints = {
     summary: "List the caller's sessions",
     description: "Lists the caller's active sessions, newest first.",
     needs: 'signed_in',
-    returns: s.list(OwnSession, 200),
+    returns: s.list(OwnSession, 200, 'A plain array: a member has few sessions; the 200 newest are listed.'),
     fails: [],
     run: ({ principal, services }) => services.sessions.list(principal),
   }),

@@ -16,7 +16,14 @@ export const ssoEndpoints = {
     description:
       'Lists all providers of the installation in the order of its settings, with id and name only, not the organisations that they serve. The names are public. Starting a sign-in at a provider that does not serve the organisation returns 404.',
     needs: 'public',
-    returns: s.list(s.object({ id: s.text({ max: 32 }), name: s.text({ max: 80 }) }), 5),
+    returns: s.list(
+      s.object({
+        id: s.text({ max: 32, about: 'Used in the path.' }),
+        name: s.text({ max: 80, about: 'For display.' }),
+      }),
+      5,
+      'A plain array: an installation has at most five providers.',
+    ),
     fails: [],
     run: async ({ services }) => [...services.sso.providers],
   }),

@@ -4,6 +4,7 @@ import { featuresOf, isInAuth } from './admission.js';
 import { bodyLimits } from './body-limits.js';
 import { isChallenged, type Endpoint } from './endpoint.js';
 import { statusText } from '../../data-plane-agent/base/http/problems.js';
+import { errorTitle } from './openapi-descriptions.js';
 import type { Json, SchemaRegistry } from './openapi-schemas.js';
 
 /** Statuses of refusals by HTTP rules, in addition to the failures of the catalogue. */
@@ -138,7 +139,7 @@ function refusal(
   const domain = codes.filter((code) => FAILURES[code].shape === 'domain');
   const shapes = [
     ...(framework !== undefined || domain.length < codes.length ? [frameworkError(registry)] : []),
-    ...domain.map((code) => registry.define(titleOf(code), domainError(code, registry))),
+    ...domain.map((code) => registry.define(errorTitle(code), domainError(code, registry))),
   ];
   const meanings = [
     ...(framework === undefined ? [] : [framework]),
@@ -180,7 +181,3 @@ const domainError = (code: FailureCode, registry: SchemaRegistry): Json => ({
   },
   required: ['error'],
 });
-
-/** Converts `CONTRACT_LOCKED` to `ContractLockedError`. */
-const titleOf = (code: FailureCode): string =>
-  `${code.toLowerCase().replaceAll(/(^|_)(\w)/g, (_, __, letter: string) => letter.toUpperCase())}Error`;

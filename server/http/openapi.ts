@@ -2,9 +2,11 @@ import { FAILURES } from '../../data-plane-agent/base/failures.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { WARNINGS } from '../../data-plane-agent/base/warnings.js';
 import { needText } from '../access/permissions.js';
+import { ofPathParameter, ofQueryParameter } from './described-parameters.js';
 import type { Endpoint } from './endpoint.js';
 import { partsOf, PREFIX, type Endpoints } from './mount.js';
 import { schemaRegistry, withoutNull, type Json, type SchemaRegistry } from './openapi-schemas.js';
+import { withDescriptions } from './openapi-descriptions.js';
 import { ANSWER_HEADERS, declaredFailures, responsesOf, takesKey } from './openapi-responses.js';
 import { tagOf, tagsOf } from './openapi-tags.js';
 import { sendDocument, type Page } from '../../data-plane-agent/base/http/pages.js';
@@ -47,7 +49,7 @@ export function openapi(endpoints: Endpoints, { productName, version }: About): 
     tags: tagsOf(Object.values(endpoints)),
     paths,
     components: {
-      schemas: registry.schemas,
+      schemas: withDescriptions(registry.schemas),
       parameters: HEADER_PARAMETERS,
       headers: ANSWER_HEADERS,
       securitySchemes: {
@@ -112,6 +114,7 @@ const pathParameters = ({ route }: Endpoint): readonly Json[] =>
     name,
     in: 'path',
     required: true,
+    ...about(ofPathParameter(partsOf(route).path, name)),
     schema: { type: 'string', ...(/^id$|Id$/.test(name) ? { format: 'uuid' } : {}) },
   }));
 
@@ -123,11 +126,13 @@ function queryParameters({ query }: Endpoint, registry: SchemaRegistry): readonl
       name,
       in: 'query',
       required: required.has(name),
-      ...(description === undefined ? {} : { description }),
+      ...about(description ?? ofQueryParameter(name)),
       schema,
     };
   });
 }
+
+const about = (description: unknown): Json => (description === undefined ? {} : { description });
 
 const HEADER_PARAMETERS: Readonly<Record<string, Json>> = {
   IdempotencyKey: {

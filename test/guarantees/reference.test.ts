@@ -1,12 +1,20 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
+import { ADMINISTRATION } from '../../server/http/described-administration.js';
+import { PARTICULAR } from '../../server/http/described-particulars.js';
+import { PROPERTIES } from '../../server/http/described-properties.js';
+import { SCHEMAS } from '../../server/http/described-schemas.js';
 import { startServer, type TestServer } from '../support/server.js';
 
+type Schema = { readonly [keyword: string]: unknown };
 interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
+  readonly parameters: readonly Schema[];
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { schema: Schema }>> }>>;
 }
 interface Document {
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
   readonly info: { readonly version: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -16,6 +24,23 @@ interface Document {
 const VERBS =
   /^(accept|add|bulkDelete|bulkSet|change|confirm|create|declare|delete|disable|download|end|exchange|export|extract|find|finish|get|import|list|login|offboard|presign|preview|record|refresh|register|request|resend|restore|review|revoke|run|send|set|start|transfer|transition|update|withdraw)[A-Z]\w{2,}$/;
 const WITHOUT_NOUN = ['login', 'logout'];
+
+/** Properties that need no sentence, because the name says all. */
+const PLAIN: readonly string[] = ['name'];
+
+/** Each property below a schema, with the title of the schema that it belongs to. */
+function* propertiesIn(schema: Schema, title: string): Generator<{ title: string; name: string; property: Schema }> {
+  const { properties = {}, items, additionalProperties, anyOf = [], oneOf = [] } = schema as Record<string, never>;
+  for (const [name, property] of Object.entries(properties as Record<string, Schema>)) {
+    yield { title, name, property };
+    yield* propertiesIn(property, title);
+  }
+  for (const one of [items, additionalProperties, ...(anyOf as Schema[]), ...(oneOf as Schema[])])
+    if (typeof one === 'object') yield* propertiesIn(one as Schema, title);
+}
+
+const isDescribed = (schema: Schema): boolean =>
+  '$ref' in schema || (typeof schema['description'] === 'string' && schema['description'] !== '');
 
 describe('the reference is arranged for its readers', () => {
   let server: TestServer;
@@ -80,6 +105,57 @@ describe('the reference is arranged for its readers', () => {
       operations
         .map(({ operationId }) => operationId)
         .filter((name) => !VERBS.test(name) && !WITHOUT_NOUN.includes(name)),
+    ).to.deep.equal([]);
+  });
+
+  it('describes each schema, and each property that is not plain from its name', () => {
+    const { schemas } = document.components;
+    expect(Object.keys(schemas).filter((title) => !isDescribed(schemas[title] ?? {}))).to.deep.equal([]);
+    expect(
+      Object.entries(schemas)
+        .flatMap(([title, schema]) => [...propertiesIn(schema, title)])
+        .filter(({ name, property }) => !PLAIN.includes(name) && !isDescribed(property))
+        .map(({ title, name }) => `${title}.${name}`),
+    ).to.deep.equal([]);
+  });
+
+  it('describes each parameter', () => {
+    expect(
+      operations.flatMap(({ operationId, parameters }) =>
+        parameters
+          .filter((parameter) => !isDescribed(parameter))
+          .map((parameter) => `${operationId}: ${JSON.stringify(parameter['name'])}`),
+      ),
+    ).to.deep.equal([]);
+  });
+
+  it('says of each answer that is a plain array why it needs no pages', () => {
+    const arrays = operations.flatMap(({ operationId, responses }) =>
+      Object.values(responses)
+        .flatMap(({ content = {} }) => Object.values(content))
+        .filter(({ schema }) => schema['type'] === 'array')
+        .map(({ schema }) => ({ operationId, about: schema['description'] })),
+    );
+    expect(arrays).to.have.length.greaterThan(10);
+    expect(
+      arrays.filter(({ about }) => typeof about !== 'string' || !about.startsWith('A plain array: ')),
+    ).to.deep.equal([]);
+  });
+
+  it('describes nothing that is not in it, and no name twice', () => {
+    const all = Object.entries(document.components.schemas).flatMap(([title, schema]) => [
+      ...propertiesIn(schema, title),
+    ]);
+    const names = new Set(all.map(({ name }) => name));
+    const words = [...Object.keys(PROPERTIES), ...Object.keys(ADMINISTRATION)];
+    expect(words.filter((name) => !names.has(name))).to.deep.equal([]);
+    expect(words.filter((name, index) => words.indexOf(name) !== index)).to.deep.equal([]);
+    expect(Object.keys(SCHEMAS).filter((title) => !(title in document.components.schemas))).to.deep.equal([]);
+    const places = new Set(all.map(({ title, name }) => `${title}.${name}`));
+    expect(
+      Object.entries(PARTICULAR)
+        .flatMap(([title, own]) => Object.keys(own).map((name) => `${title}.${name}`))
+        .filter((place) => !places.has(place)),
     ).to.deep.equal([]);
   });
 });

@@ -10,7 +10,7 @@ import { stamped } from './stamped.js';
 const listNotificationChannels = endpoint('GET /tenant-admin/notification-channels', {
   summary: 'List notification channels',
   needs: edit('admin'),
-  returns: s.list(Channel, 1_000),
+  returns: s.list(Channel, 1_000, 'A plain array: an organisation has at most 1 000 channels.'),
   fails: [],
   run: async ({ principal, services }) =>
     (await services.tenants.channels.list(principal.tenant.id)).map(channelAnswer),

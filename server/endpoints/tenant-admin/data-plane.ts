@@ -11,7 +11,7 @@ import { stamped } from './stamped.js';
 const listDataPlaneConnections = endpoint('GET /tenant-admin/data-plane', {
   summary: 'List data-plane connections',
   needs: edit('admin'),
-  returns: s.list(Connection, 1_000),
+  returns: s.list(Connection, 1_000, 'A plain array: an organisation has at most 1 000 connections, one of each kind.'),
   fails: [],
   run: async ({ principal, services }) =>
     (await services.tenants.connections.list(principal.tenant.id)).map(connectionAnswer),

@@ -20,7 +20,11 @@ const listMembers = endpoint('GET /tenant-admin/members', {
   summary: 'List members',
   description: 'Includes disabled members, in the order in which they joined.',
   needs: edit('admin'),
-  returns: s.list(Member, 100_000),
+  returns: s.list(
+    Member,
+    100_000,
+    'A plain array: clients show all members, for example to choose an owner. An organisation has at most 100 000.',
+  ),
   fails: [],
   run: async ({ principal, services }) => (await services.tenants.members.list(principal.tenant.id)).map(memberAnswer),
 });

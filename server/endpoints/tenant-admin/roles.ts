@@ -13,7 +13,7 @@ import type { Roles } from '../../tenants/role-changes.js';
 const listRoles = endpoint('GET /tenant-admin/roles', {
   summary: 'List roles',
   needs: edit('admin'),
-  returns: s.list(Role, 100),
+  returns: s.list(Role, 100, 'A plain array: an organisation has at most 100 roles.'),
   fails: [],
   run: async ({ principal, services }) => (await services.tenants.roles.list(principal.tenant.id)).map(roleAnswer),
 });

@@ -14,7 +14,7 @@ const listSubjectCompanies = endpoint('GET /tenant-admin/subjects', {
   description:
     'Account numbers are masked for roles without `sensitive_data (view)`, here and in every other answer; sending a masked number back changes nothing.',
   needs: edit('admin'),
-  returns: s.list(SubjectCompany, MAX_SUBJECTS),
+  returns: s.list(SubjectCompany, MAX_SUBJECTS, 'A plain array: an organisation has at most 1 000 subject companies.'),
   fails: [],
   run: async ({ principal, services }) =>
     (await services.tenants.subjects.list(principal.tenant.id)).map((subject) =>

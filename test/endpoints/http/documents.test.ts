@@ -116,7 +116,13 @@ describe('the OpenAPI document', () => {
     });
     const operation = made.paths['/saved-views/{id}']?.['get'];
     expect(operation?.parameters).to.deep.equal([
-      { name: 'id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } },
+      {
+        name: 'id',
+        in: 'path',
+        required: true,
+        description: 'The id of the view. An id that is no UUID is 404.',
+        schema: { type: 'string', format: 'uuid' },
+      },
       {
         name: 'sort',
         in: 'query',
@@ -128,6 +134,7 @@ describe('the OpenAPI document', () => {
         name: 'page',
         in: 'query',
         required: false,
+        description: 'The number of the page, from 1.',
         schema: { type: 'integer', minimum: 0, maximum: 1_000_000_000, default: 1 },
       },
       { name: 'q', in: 'query', required: true, schema: { type: 'string', minLength: 1, maxLength: 500 } },

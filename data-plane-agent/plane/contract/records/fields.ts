@@ -135,7 +135,11 @@ export const DynamicField = s.object(
   { title: 'DynamicField' },
 );
 export type DynamicField = Static<typeof DynamicField>;
-export const DynamicFields = s.list(DynamicField, MAX_FIELDS);
+export const DynamicFields = s.list(
+  DynamicField,
+  MAX_FIELDS,
+  'A plain array: an organisation has at most 200 custom fields, 1 000 with archived ones.',
+);
 
 /** The payloads of the seven commands; unknown keys are refused. */
 const fieldId = s.id();

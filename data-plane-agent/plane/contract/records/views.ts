@@ -70,4 +70,8 @@ export const SavedView = s.object(
 export type SavedView = Static<typeof SavedView>;
 
 /** Longer than the two limits, because a handover may give a member more personal views than they may create. */
-export const SavedViewList = s.list(SavedView, 100_000);
+export const SavedViewList = s.list(
+  SavedView,
+  100_000,
+  "A plain array: a member may create at most 200 personal views, an organisation 200 team views; a handover adds a former member's views.",
+);

@@ -55,4 +55,8 @@ export const WorkflowEvent = s.object(
   { title: 'WorkflowEvent' },
 );
 export type WorkflowEvent = Static<typeof WorkflowEvent>;
-export const WorkflowEvents = s.list(WorkflowEvent, MAX_EVENTS);
+export const WorkflowEvents = s.list(
+  WorkflowEvent,
+  MAX_EVENTS,
+  'A plain array: a contract has few events; the latest 5 000 are listed.',
+);
