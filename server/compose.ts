@@ -20,11 +20,13 @@ import { createPasswords, type Argon2 } from './credentials/passwords.js';
 import { createWaysIn } from './credentials/ways-in.js';
 import type { Config } from './config.js';
 import { callOf } from './data-planes/call.js';
+import { EXAMPLES } from './endpoints/examples.js';
 import { ENDPOINTS } from './endpoints/index.js';
 import { openFoundation, type Foundation, type Host } from './foundation.js';
 import { createHealth } from './services/health.js';
 import { accountPages } from './http/account-pages.js';
 import { docsPages } from './http/docs-page.js';
+import { guidePages } from './http/guide-pages.js';
 import { homePages } from './http/home-page.js';
 import type { HttpState } from '../data-plane-agent/base/http/exchange.js';
 import type { Caller } from './http/handler.js';
@@ -146,9 +148,11 @@ export async function compose(
         readyz({ ready: async () => accepting() && (await health.platformDbUp()) }),
         metrics.page,
         keySet(services.keys),
+        openapiPage(ENDPOINTS, { ...config, version: versionOf(import.meta.url), examples: EXAMPLES }),
         openapiPage(ENDPOINTS, { ...config, version: versionOf(import.meta.url) }),
         ...homePages({ ...config, isSetUp: tenants.any, isTransient: isAway }),
         ...docsPages(config),
+        ...guidePages(config),
         ...accountPages(config),
       ],
       routes: hosted?.routes ?? [],

@@ -4,17 +4,20 @@ import { WARNINGS } from '../../data-plane-agent/base/warnings.js';
 import { needText } from '../access/permissions.js';
 import { ofPathParameter, ofQueryParameter } from './described-parameters.js';
 import type { Endpoint } from './endpoint.js';
+import { GUIDE, guidePath } from './guide-pages.js';
 import { partsOf, PREFIX, type Endpoints } from './mount.js';
 import { schemaRegistry, withoutNull, type Json, type SchemaRegistry } from './openapi-schemas.js';
 import { withDescriptions } from './openapi-descriptions.js';
+import { withExample, type Examples } from './openapi-examples.js';
 import { ANSWER_HEADERS, declaredFailures, responsesOf, takesKey } from './openapi-responses.js';
 import { tagOf, tagsOf } from './openapi-tags.js';
 import { sendDocument, type Page } from '../../data-plane-agent/base/http/pages.js';
 
-/** What the document is about: the product's name, and the version of the package. */
+/** What the document is about: the product's name, the version of the package, and examples of its operations. */
 export interface About {
   readonly productName: string;
   readonly version: string;
+  readonly examples?: Examples;
 }
 
 /** Serves the document under the prefix. It is generated once at startup, so that its errors are found then. */
@@ -31,7 +34,7 @@ export function openapiPage(endpoints: Endpoints, about: About): Page {
  * Generates the OpenAPI 3.1 document from the schemas used for validation. Throws if an endpoint has no summary or no
  * tag, if two endpoints have the same name or route, or if two different schemas have the same title.
  */
-export function openapi(endpoints: Endpoints, { productName, version }: About): Json {
+export function openapi(endpoints: Endpoints, { productName, version, examples = {} }: About): Json {
   const registry = schemaRegistry();
   const paths: Record<string, Record<string, Json>> = {};
   const routes = new Set<string>();
@@ -39,11 +42,16 @@ export function openapi(endpoints: Endpoints, { productName, version }: About): 
     refuseUndocumented(name, endpoint, routes);
     const { method, path } = partsOf(endpoint.route);
     const template = path.replaceAll(/:(\w+)/g, '{$1}');
-    (paths[template] ??= {})[method.toLowerCase()] = operation(name, endpoint, registry);
+    (paths[template] ??= {})[method.toLowerCase()] = withExample(
+      operation(name, endpoint, registry),
+      endpoint,
+      examples[name],
+    );
   }
   return {
     openapi: '3.1.0',
     info: { title: `${productName} API`, version, description: introduction() },
+    externalDocs: { description: 'Quick start', url: guidePath('quick-start') },
     servers: [{ url: PREFIX }],
     security: [{ bearer: [] }],
     tags: tagsOf(Object.values(endpoints)),
@@ -53,7 +61,13 @@ export function openapi(endpoints: Endpoints, { productName, version }: About): 
       parameters: HEADER_PARAMETERS,
       headers: ANSWER_HEADERS,
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token of a session.' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description:
+            'The access token of a session: the `accessToken` that `POST /auth/login` answers to `{ "tenantSlug", "email", "password" }`. It is valid for 15 minutes unless the installation says otherwise; `POST /auth/refresh` exchanges the `refreshToken` for new ones. See [Signing in](/docs/guide/signing-in).',
+        },
       },
     },
     'x-failures': Object.fromEntries(
@@ -170,6 +184,7 @@ function introduction(): string {
         .join(', ')} |`,
   );
   return [
+    `Pages beside this reference: ${GUIDE.map(({ name, title }) => `[${title}](${guidePath(name)})`).join(', ')}.`,
     'Contracts and receivables of an organisation. Bodies are JSON; dates are `YYYY-MM-DD`, timestamps ISO 8601 in UTC, amounts numbers in major units of their currency.',
     'Undocumented fields and parameters are refused. `null` or an empty string in an optional field means no value; answers contain every field, `null` if it has no value.',
     'Every answer has an `X-Request-Id` and, if the installation limits the request rate, `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds).',

@@ -174,7 +174,15 @@ export const EXTENSIONS = rows(`
 `);
 
 /** Public pages besides the endpoints; paths from the server's root. */
-export const PAGES = ['/', '/livez', '/readyz', '/.well-known/jwks.json', '/docs', '/api/v1/openapi.json'] as const;
+export const PAGES = [
+  '/',
+  '/livez',
+  '/readyz',
+  '/.well-known/jwks.json',
+  '/docs',
+  '/docs/guide/quick-start',
+  '/api/v1/openapi.json',
+] as const;
 
 function rows(text: string): readonly Promised[] {
   return text

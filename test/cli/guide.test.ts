@@ -1,0 +1,57 @@
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GUIDE, guidePath } from '../../server/http/guide-pages.js';
+import { installations } from '../support/cli.js';
+import { needsPrograms } from '../support/needs-programs.js';
+import { root } from '../support/source.js';
+import { differences, stepsOf, walk } from '../support/tour.js';
+
+describe('the pages beside the reference', function () {
+  this.timeout(60_000);
+  needsPrograms('bash', 'curl');
+  const install = installations(after);
+  let url: string;
+  let folder: string;
+  before('start the demo', async () => {
+    const installation = await install();
+    ({ folder } = installation);
+    const running = installation.start(['demo', '--json'], { env: { PORT: '0' } });
+    ({ url } = JSON.parse(await running.printed('\n}\n')) as { url: string });
+  });
+
+  for (const { name, file, title } of GUIDE) {
+    it(`${name} is a page with links that lead somewhere, and without scripts`, async () => {
+      const answer = await fetch(url + guidePath(name));
+      const text = await answer.text();
+      expect([answer.status, answer.headers.get('content-type')]).to.deep.equal([200, 'text/html; charset=utf-8']);
+      expect(answer.headers.get('content-security-policy')).to.contain("default-src 'none'").and.not.contain('script');
+      expect(text).to.contain(`<title>${title} · Duebook API</title>`).and.not.contain('<script');
+      for (const [, link = ''] of text.matchAll(/href="(\/[^"#]*)/g))
+        expect((await fetch(url + link)).status, link).to.equal(200);
+    });
+
+    it(`${name} has only commands that answer what it shows`, () => {
+      const markdown = readFileSync(join(root, 'docs', file), 'utf8');
+      const steps = [...markdown.matchAll(/^## (.+)$/gm)].flatMap(([, heading = '']) => stepsOf(markdown, heading));
+      expect(name === 'api-conventions' || steps.length > 0).to.equal(true);
+      const printed = walk(steps, { cwd: folder, replace: [['http://localhost:8080', url]] });
+      const wrong = steps.flatMap(({ heading, answer }, i) => {
+        const text = printed[i] ?? '';
+        if (!answer) return [];
+        if ('lines' in answer) return answer.lines.join('\n') === text ? [] : [`${heading}: prints ${text}`];
+        return differences(answer.json, JSON.parse(text)).map((difference) => `${heading}: ${difference}`);
+      });
+      expect(wrong).to.deep.equal([]);
+    });
+  }
+
+  it('are reachable from the reference', async () => {
+    const { info, components } = (await (await fetch(`${url}/api/v1/openapi.json`)).json()) as {
+      info: { description: string };
+      components: { securitySchemes: { bearer: { description: string } } };
+    };
+    for (const { name } of GUIDE) expect(info.description).to.contain(`](${guidePath(name)})`);
+    expect(components.securitySchemes.bearer.description).to.contain('POST /auth/login');
+  });
+});
