@@ -26,7 +26,7 @@ import workflow from './workflow.examples.json' with { type: 'json' };
 
 /**
  * Examples of the operations, in a file for each tag of the reference. They are recorded: `UPDATE_EXAMPLES=1 npx mocha
- * test/guarantees/examples.test.ts` sends each request to the demo book and writes what was answered.
+ * test/guarantees/examples.test.ts` sends each request to a server with the demo data and writes the answer.
  */
 export const EXAMPLES: Examples = {
   ...account,

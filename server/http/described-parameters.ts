@@ -1,13 +1,13 @@
 import { PARTICULAR } from './described-particulars.js';
 
-/** What a path parameter is, by the noun before it: `/contracts/:id`, `/roles/:code`. */
+/** The description of a path parameter, by the noun before it: `/contracts/:id`, `/roles/:code`. */
 export function ofPathParameter(path: string, name: string): string | undefined {
   if (name !== 'id') return PATH_PARAMETERS[name];
   const noun = NOUNS[path.split('/:id')[0]?.split('/').at(-1) ?? ''];
-  return noun === undefined ? undefined : `The id of the ${noun}. An id that is no UUID is 404.`;
+  return noun === undefined ? undefined : `The id of the ${noun}. An id that is not a UUID is 404.`;
 }
 
-/** Of a query parameter that has no description of its own. */
+/** The description of a query parameter without its own. */
 export const ofQueryParameter = (name: string): string | undefined =>
   QUERY_PARAMETERS[name] ?? PARTICULAR['ContractExport']?.[name];
 
@@ -46,11 +46,11 @@ const QUERY_PARAMETERS: Readonly<Record<string, string>> = {
   pageSize: 'The maximum number of records of the page.',
   sort: 'The field to sort by. Without it the newest come first.',
   contractId: 'Only records of this contract.',
-  tab: 'Which lines: `due` from today on, `overdue` before today, `reconcile` and `invoice` where that is still to be done, or `all`.',
+  tab: 'Which lines: `due` from today on, `overdue` before today, `reconcile` and `invoice` where that has not been done yet, or `all`.',
   language: 'The language of the labels.',
   tenantSlug: "The organisation's short name.",
   state: 'From the provider, unchanged.',
   code: 'From the provider, unchanged.',
   iss: 'From the provider, unchanged.',
-  error: 'From the provider: why nobody was signed in.',
+  error: 'From the provider: why the sign-in failed.',
 };

@@ -4,7 +4,7 @@ import { marked } from 'marked';
 import { documents, escaped, type Page } from '../../data-plane-agent/base/http/pages.js';
 import { packageFolderOf } from '../../data-plane-agent/base/package-version.js';
 
-/** The pages beside the reference, in their order: the Markdown file in `docs/`, and its title. */
+/** The guide pages in their order, each with its Markdown file in `docs/` and its title. */
 export const GUIDE = [
   { name: 'quick-start', file: 'guide/quick-start.md', title: 'Quick start' },
   { name: 'signing-in', file: 'guide/signing-in.md', title: 'Signing in' },
@@ -12,15 +12,12 @@ export const GUIDE = [
   { name: 'lists', file: 'guide/lists.md', title: 'Lists and pages' },
   { name: 'retries-and-versions', file: 'guide/retries-and-versions.md', title: 'Retries and versions' },
   { name: 'time-and-money', file: 'guide/time-and-money.md', title: 'Time and money' },
-  { name: 'api-conventions', file: 'api-conventions.md', title: 'What holds for every endpoint' },
+  { name: 'api-conventions', file: 'api-conventions.md', title: 'API conventions' },
 ] as const;
 
 export const guidePath = (name: string): string => `/docs/guide/${name}`;
 
-/**
- * The pages of prose beside the reference, made of the Markdown in `docs/` when the server starts. They need no script,
- * so that none is allowed.
- */
+/** The guide pages, rendered from the Markdown in `docs/` when the server starts. Their policy allows no scripts. */
 export function guidePages({ productName }: { productName: string }): readonly Page[] {
   const folder = join(packageFolderOf(import.meta.url), 'docs');
   const pages = GUIDE.map(({ name, file, title }) => ({
@@ -40,7 +37,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Links between the files become links between the pages; tables scroll by themselves on a narrow screen. */
+/** Converts links between files to links between pages, and lets tables scroll separately on narrow screens. */
 const rendered = (markdown: string): string =>
   marked
     .parse(markdown, { async: false })

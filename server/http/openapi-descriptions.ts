@@ -6,8 +6,8 @@ import { SCHEMAS } from './described-schemas.js';
 import type { Json } from './openapi-schemas.js';
 
 /**
- * Adds a description to each schema and property that has none of its own: a property means the same wherever it
- * occurs, so that it is described once by its name, and apart only where it means something else.
+ * Adds a description to each schema and property without one. Properties with the same name share one description,
+ * except where a schema uses the name with another meaning.
  */
 export const withDescriptions = (schemas: Readonly<Record<string, Json>>): Json =>
   Object.fromEntries(
@@ -33,11 +33,11 @@ const properties = (schemas: Readonly<Record<string, Json>>, title: string): Jso
     Object.entries(schemas).map(([name, schema]) => [name, described(inside(schema, title), ofProperty(title, name))]),
   );
 
-/** A reference has no description of its own: generators ignore what is beside `$ref`, and its schema has one. */
+/** References get no description: generators ignore keywords next to `$ref`, and the referenced schema has one. */
 const described = (schema: Json, description: string | undefined): Json =>
   description === undefined || '$ref' in schema || 'description' in schema ? schema : { ...schema, description };
 
-/** `ContractInput` and `ContractPatch` have the properties of `Contract`, unless they are described apart. */
+/** `ContractInput` and `ContractPatch` have the properties of `Contract`, unless they have their own descriptions. */
 function ofProperty(title: string, name: string): string | undefined {
   const family = title.replace(/(Input|Patch|Result|Detail)$/, '');
   return PARTICULAR[title]?.[name] ?? PARTICULAR[family]?.[name] ?? ofName(name, title);

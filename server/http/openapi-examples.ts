@@ -1,7 +1,7 @@
 import type { Endpoint } from './endpoint.js';
 import type { Json } from './openapi-schemas.js';
 
-/** A request that was sent to the demo book, and its answer. */
+/** A request that was sent to a server with the demo data, and its answer. */
 export interface Example {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ export function withExample(operation: Json, endpoint: Endpoint, example: Exampl
 
 const recorded = (value: unknown): Json => ({ recorded: { summary: 'Recorded on the demo data', value } });
 
-/** The reference fills its form with the first example: it must not change money if it is sent unseen. */
+/** The viewer fills its form with the first example, which must not change amounts if it is sent without a look. */
 const EMPTY: Json = { empty: { summary: 'Empty', value: {} } };
 
 const changesMoney = ({ body }: Endpoint): boolean =>
@@ -62,7 +62,7 @@ function withParameter(parameter: Json, values: Readonly<Record<string, string>>
   return value === undefined ? parameter : { ...parameter, example: typed(value, parameter['schema'] as Json) };
 }
 
-/** The value as its schema has it, since examples are JSON while a query is text. */
+/** Converts a query parameter to the type of its schema, because examples are JSON. */
 function typed(value: string, { type }: Json): unknown {
   if (type === 'integer' || type === 'number') return Number(value);
   if (type === 'boolean') return value === 'true';

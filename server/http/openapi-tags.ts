@@ -8,7 +8,7 @@ interface Tag {
   readonly routes: readonly RegExp[];
 }
 
-/** The groups of the reference, in its order: by the subject that a reader looks for, not by the path. */
+/** The groups of the reference in their order: by subject, not by path. */
 const TAGS: readonly Tag[] = [
   {
     name: 'Sign-in',
@@ -18,7 +18,7 @@ const TAGS: readonly Tag[] = [
   },
   {
     name: 'Registration',
-    description: 'Making an organisation with its first member, the owner.',
+    description: 'Creating an organisation with its first member, the owner.',
     routes: [/ \/auth\/(register|redeem)$/],
   },
   {
@@ -65,7 +65,7 @@ const TAGS: readonly Tag[] = [
   {
     name: 'Workflow',
     description:
-      "Moving a contract through its lifecycle, locking it, and the trail of what was done. Needs the plan's `workflowAutomation`.",
+      "Moving a contract through its lifecycle, locking it, and the trail of events. Needs the plan's `workflowAutomation`.",
     routes: [/ \/contracts\/:id\/workflow\b/],
   },
   {
@@ -96,7 +96,7 @@ const TAGS: readonly Tag[] = [
   },
   {
     name: 'Custom fields',
-    description: "Fields of contracts that an organisation defines for itself. Needs the plan's `customFields`.",
+    description: "Fields of contracts that an organisation defines. Needs the plan's `customFields`.",
     routes: [/ \/dynamic-fields\b/],
   },
   {
@@ -112,7 +112,7 @@ const TAGS: readonly Tag[] = [
   },
   {
     name: 'Roles and permissions',
-    description: 'What each role may see and do.',
+    description: 'The permissions of each role.',
     routes: [/ \/tenant-admin\/(roles|permissions)\b/],
   },
   {
@@ -140,7 +140,7 @@ const TAGS: readonly Tag[] = [
     description: "Checking a proposed AI request against the organisation's policy.",
     routes: [/ \/ai-gateway\b/],
   },
-  { name: 'Audit', description: 'Who changed what and when.', routes: [/ \/audit\b/] },
+  { name: 'Audit', description: 'The record of changes, with their authors and times.', routes: [/ \/audit\b/] },
   { name: 'Service', description: 'The state of this installation.', routes: [/ \/health\b/] },
 ];
 

@@ -13,7 +13,7 @@ import { ANSWER_HEADERS, declaredFailures, responsesOf, takesKey } from './opena
 import { tagOf, tagsOf } from './openapi-tags.js';
 import { sendDocument, type Page } from '../../data-plane-agent/base/http/pages.js';
 
-/** What the document is about: the product's name, the version of the package, and examples of its operations. */
+/** The product's name, the version of the package, and examples of the operations. */
 export interface About {
   readonly productName: string;
   readonly version: string;
@@ -66,7 +66,7 @@ export function openapi(endpoints: Endpoints, { productName, version, examples =
           scheme: 'bearer',
           bearerFormat: 'JWT',
           description:
-            'The access token of a session: the `accessToken` that `POST /auth/login` answers to `{ "tenantSlug", "email", "password" }`. It is valid for 15 minutes unless the installation says otherwise; `POST /auth/refresh` exchanges the `refreshToken` for new ones. See [Signing in](/docs/guide/signing-in).',
+            'The access token of a session: the `accessToken` that `POST /auth/login` answers to `{ "tenantSlug", "email", "password" }`. It is valid for 15 minutes by default; `POST /auth/refresh` exchanges the `refreshToken` for new ones. See [Signing in](/docs/guide/signing-in).',
         },
       },
     },
@@ -184,7 +184,7 @@ function introduction(): string {
         .join(', ')} |`,
   );
   return [
-    `Pages beside this reference: ${GUIDE.map(({ name, title }) => `[${title}](${guidePath(name)})`).join(', ')}.`,
+    `Guide pages: ${GUIDE.map(({ name, title }) => `[${title}](${guidePath(name)})`).join(', ')}.`,
     'Contracts and receivables of an organisation. Bodies are JSON; dates are `YYYY-MM-DD`, timestamps ISO 8601 in UTC, amounts numbers in major units of their currency.',
     'Undocumented fields and parameters are refused. `null` or an empty string in an optional field means no value; answers contain every field, `null` if it has no value.',
     'Every answer has an `X-Request-Id` and, if the installation limits the request rate, `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds).',

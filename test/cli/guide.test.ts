@@ -7,7 +7,7 @@ import { needsPrograms } from '../support/needs-programs.js';
 import { root } from '../support/source.js';
 import { differences, stepsOf, walk } from '../support/tour.js';
 
-describe('the pages beside the reference', function () {
+describe('the guide pages', function () {
   this.timeout(60_000);
   needsPrograms('bash', 'curl');
   const install = installations(after);
@@ -21,7 +21,7 @@ describe('the pages beside the reference', function () {
   });
 
   for (const { name, file, title } of GUIDE) {
-    it(`${name} is a page with links that lead somewhere, and without scripts`, async () => {
+    it(`${name} is served with working links and without scripts`, async () => {
       const answer = await fetch(url + guidePath(name));
       const text = await answer.text();
       expect([answer.status, answer.headers.get('content-type')]).to.deep.equal([200, 'text/html; charset=utf-8']);
@@ -31,7 +31,7 @@ describe('the pages beside the reference', function () {
         expect((await fetch(url + link)).status, link).to.equal(200);
     });
 
-    it(`${name} has only commands that answer what it shows`, () => {
+    it(`${name} has only commands whose output is as documented`, () => {
       const markdown = readFileSync(join(root, 'docs', file), 'utf8');
       const steps = [...markdown.matchAll(/^## (.+)$/gm)].flatMap(([, heading = '']) => stepsOf(markdown, heading));
       expect(name === 'api-conventions' || steps.length > 0).to.equal(true);
@@ -46,7 +46,7 @@ describe('the pages beside the reference', function () {
     });
   }
 
-  it('are reachable from the reference', async () => {
+  it('are linked from the reference', async () => {
     const { info, components } = (await (await fetch(`${url}/api/v1/openapi.json`)).json()) as {
       info: { description: string };
       components: { securitySchemes: { bearer: { description: string } } };

@@ -10,19 +10,22 @@ export const RECORDED_AT = Date.parse('2026-03-16T02:00:00.000Z');
 type Requests = Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>>;
 
 /**
- * Requests to the demo book that stand in the reference as examples. An endpoint without one here has its request of
- * `requests.ts`, which succeeds too and is less like a real one.
+ * Requests on the demo data that the reference shows as examples. For other endpoints the request of `requests.ts` is
+ * used, which succeeds too but is less realistic.
  */
 export const EXAMPLE_REQUESTS: Requests = {
   'GET /contracts': () => ({ query: { overdue: 'true', sort: 'contractNo', pageSize: '2' } }),
-  'GET /contracts/:id': async (org) => ({ params: { id: await booked(org) } }),
+  'GET /contracts/:id': async (org) => ({ params: { id: await activeContract(org) } }),
   'POST /contracts': (org) => ({ body: contractBody(org, 'POST /contracts') }),
   'PATCH /contracts/:id': async (org) => ({
     params: { id: await entered(org, 'PATCH /contracts/:id') },
     body: { projectName: 'Terminal 3, second phase', endDate: '2027-09-30', remark: 'Extended by six months.' },
   }),
-  'GET /contracts/:id/history': async (org) => ({ params: { id: await booked(org) }, query: { pageSize: '2' } }),
-  'GET /contracts/:id/workflow/events': async (org) => ({ params: { id: await booked(org) } }),
+  'GET /contracts/:id/history': async (org) => ({
+    params: { id: await activeContract(org) },
+    query: { pageSize: '2' },
+  }),
+  'GET /contracts/:id/workflow/events': async (org) => ({ params: { id: await activeContract(org) } }),
   'POST /contracts/:id/notes': async (org) => ({
     params: { id: await entered(org, 'POST /contracts/:id/notes') },
     body: { label: 'Site contact', value: 'Gate 4, ask for Mr Zhao.' },
@@ -31,13 +34,13 @@ export const EXAMPLE_REQUESTS: Requests = {
     params: { id: await entered(org, 'POST /contracts/:id/terms') },
     body: { kind: 'delivery', title: 'Delivery', date: '2026-05-15', note: 'Free on site, within 45 days.' },
   }),
-  'GET /contracts/export': async (org) => ({ query: { profile: 'summary', ids: await booked(org) } }),
-  'POST /contracts/export': async (org) => ({ body: { profile: 'full', ids: [await booked(org)] } }),
+  'GET /contracts/export': async (org) => ({ query: { profile: 'summary', ids: await activeContract(org) } }),
+  'POST /contracts/export': async (org) => ({ body: { profile: 'full', ids: [await activeContract(org)] } }),
   'POST /contracts/import': (org) => ({ body: { csv: csvOf(org, 'POST /contracts/import') } }),
   'POST /contracts/import/preview': (org) => ({ body: { csv: csvOf(org, 'POST /contracts/import/preview') } }),
   'POST /contracts/extract': () => ({ body: { text: PAPER } }),
 
-  'GET /payments': async (org) => ({ query: { tab: 'all', contractId: await booked(org), pageSize: '2' } }),
+  'GET /payments': async (org) => ({ query: { tab: 'all', contractId: await activeContract(org), pageSize: '2' } }),
   'POST /contracts/:id/payments': async (org) => ({
     params: { id: await entered(org, 'POST /contracts/:id/payments') },
     body: { period: 'acceptance', dueDate: '2026-08-31', amount: 42_000 },
@@ -116,7 +119,7 @@ async function confirmation({ client }: Organisation): Promise<{ secret: string;
   return { secret: body.secret, code: codeOf({ secret: body.secret, at: RECORDED_AT }) };
 }
 
-/** The number of a contract that an example is about: the same in each recording, whatever else is recorded. */
+/** The number of the contract of an example: it depends only on the route, so that recordings do not differ. */
 const numberOf = (route: string): number =>
   1_000 + (createHash('sha256').update(route).digest().readUInt16BE() % 9_000);
 
@@ -185,8 +188,8 @@ const entered = async (org: Organisation, route: string): Promise<string> => (aw
 const line = async (org: Organisation, route: string): Promise<string> =>
   (await contract(org, route)).payments[0]?.id ?? '';
 
-/** The first contract of the demo book that is under way. */
-async function booked({ client }: Organisation): Promise<string> {
+/** The first active contract of the demo data. */
+async function activeContract({ client }: Organisation): Promise<string> {
   const { body } = await client.get<{ items: { id: string }[] }>('/contracts', {
     query: { workflow: 'active', sort: 'contractNo', pageSize: '1' },
   });

@@ -27,9 +27,9 @@ describe('the examples of the reference', () => {
   let server: TestServer;
   const recorded: Record<string, Record<string, Example>> = {};
 
-  // Demo data of three hundred contracts, and a request to each endpoint.
+  // Creates demo data of three hundred contracts, and sends a request to each endpoint.
   const installation = installations(after);
-  before('record each request on the demo book', async function record() {
+  before('record each request on the demo data', async function record() {
     this.timeout(120_000);
     const clock = fakeClock(RECORDED_AT);
     const one = await installation();
@@ -57,19 +57,19 @@ describe('the examples of the reference', () => {
   });
   after(() => server?.stop());
 
-  it('are those that the demo book gives today', async () => {
+  it('are equal to the current answers on the demo data', async () => {
     for (const [tag, examples] of Object.entries(recorded)) {
       const file = new URL(fileOf(tag), FOLDER);
       const text = await format(JSON.stringify(examples), { parser: 'json', printWidth: 120 });
       if (process.env['UPDATE_EXAMPLES'] === '1') await writeFile(file, text);
-      expect(await readFile(file, 'utf8'), `${fileOf(tag)}: UPDATE_EXAMPLES=1 records it anew`).to.equal(text);
+      expect(await readFile(file, 'utf8'), `${fileOf(tag)}: UPDATE_EXAMPLES=1 records it again`).to.equal(text);
     }
     expect((await readdir(FOLDER)).filter((name) => name.endsWith('.json')).toSorted()).to.deep.equal(
       Object.keys(recorded).map(fileOf).toSorted(),
     );
   });
 
-  it('stand in the document with each operation, and fit its schemas', async () => {
+  it('exist for each operation in the document, and match its schemas', async () => {
     const { body: document } = await server.client.get<Document>('/openapi.json');
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     ajv.addSchema({ $id: 'duebook', components: document.components });
@@ -98,7 +98,7 @@ describe('the examples of the reference', () => {
     expect(faults).to.deep.equal([]);
   });
 
-  it('are not what a form sends by itself, where that would change money', async () => {
+  it('are not prefilled in forms that change amounts', async () => {
     const { body: document } = await server.client.get<Document>('/openapi.json');
     const prefilled = Object.values(document.paths)
       .flatMap((methods) => Object.values(methods))
@@ -132,7 +132,7 @@ interface Document {
 const fileOf = (tag: string): string => `${tag.toLowerCase().replaceAll(' ', '-')}.examples.json`;
 
 function missing(route: string): never {
-  throw new Error(`give ${route} a request of its own in test/guarantees/requests.ts`);
+  throw new Error(`add a request for ${route} to test/guarantees/requests.ts`);
 }
 
 function exampleOf(endpoint: Endpoint, sample: Sample, answer: { text: string; body: unknown }): Example {
@@ -146,7 +146,7 @@ function exampleOf(endpoint: Endpoint, sample: Sample, answer: { text: string; b
   };
 }
 
-/** The demo's organisation, as the requests of the guarantee tests need one. */
+/** The demo's organisation in the form that the requests of the guarantee tests use. */
 async function demoOrganisation(server: TestServer): Promise<Organisation> {
   const { services } = server;
   const tenant = await services.tenants.bySlug(DEMO_TENANT.slug);

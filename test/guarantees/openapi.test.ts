@@ -120,7 +120,7 @@ describe('the OpenAPI document', () => {
     for (const query of ['actor=0', 'record=0']) {
       const answer = await org.client.get<Json>(`/audit?${query}`);
       expect(answer.status, query).to.equal(404);
-      expect(faultsIn(answer.body, responseOf(ENDPOINTS.listAudit, answer)), query).to.deep.equal([]);
+      expect(faultsIn(answer.body, responseOf(ENDPOINTS.listAuditEvents, answer)), query).to.deep.equal([]);
     }
   });
 

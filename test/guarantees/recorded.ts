@@ -1,4 +1,4 @@
-/** What stands in an example for values that are another in each recording, and for what must stay secret. */
+/** Replacements for values that differ between recordings, and for secrets. */
 const STAND_INS: Readonly<Record<string, unknown>> = {
   accessToken: 'eyJhbGciOiJFUzI1NiJ9.eyJzY29wZSI6InRlbmFudCJ9.c2lnbmF0dXJl',
   refreshToken: 'eyJhbGciOiJFUzI1NiJ9.eyJzY29wZSI6InJlZnJlc2gifQ.c2lnbmF0dXJl',
@@ -22,9 +22,9 @@ const STAND_INS: Readonly<Record<string, unknown>> = {
   isolate: 'server-1',
   requestId: '0195a4c2-7b1e-7000-8000-0000000000aa',
   recoveryCodes: ['a1b2c3d-e4f5g6h-j7k8m9n-p0q1r2s', 't3v4w5x-y6z7a8b-c9d0e1f-g2h3j4k'],
-  // Decoys among them, so that nobody learns which accounts have passkeys.
+  // They include decoys, which hide whether an account has passkeys.
   allowCredentials: [{ id: 'c3RhbmQtaW4tZXhhbXBsZS0x', type: 'public-key', transports: ['internal'] }],
-  // A background step chains the events.
+  // Events are chained in the background.
   position: 88,
   hash: 'a1b2c3d4'.repeat(8),
   ip: '203.0.113.7',
@@ -33,7 +33,7 @@ const STAND_INS: Readonly<Record<string, unknown>> = {
   iss: 'https://sso.example.com',
 };
 
-/** An id, or a random word of a request. */
+/** An id, or random hexadecimal digits of a request. */
 const RANDOM =
   /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})|(?<![0-9a-f])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{8,}(?![0-9a-f])/g;
 /** A random token. */
@@ -42,8 +42,8 @@ const MOST_ITEMS = 2;
 const MOST_LINES = 3;
 
 /**
- * A request or an answer as the reference shows it: the same in each recording. Ids are numbered in the order in which
- * they occur, long lists and files are cut.
+ * Converts a request or an answer to the form of the reference, which is the same in each recording. Ids are numbered in
+ * the order in which they occur; long lists and files are truncated.
  */
 export function recorder(): (value: unknown) => unknown {
   const ids = new Map<string, string>();
@@ -60,7 +60,7 @@ export function recorder(): (value: unknown) => unknown {
       .replaceAll(/^\d{6}$/g, '492039')
       .replaceAll(/^[0-9a-z]{7}(-[0-9a-z]{7}){3}$/g, 'a1b2c3d-e4f5g6h-j7k8m9n-p0q1r2s')
       .replaceAll(/(?<=-)[0-9a-f]{6}(?=@)/g, 'a1b2c3')
-      // The clock of the recording has no milliseconds: what has some was made before it.
+      // The clock of the recording has no milliseconds: timestamps that have some are older.
       .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.(?!000)\d{3}Z/g, '2026-03-16T02:00:00.000Z')
       .replaceAll(/\bAR-\d+\b/g, 'A-2026-0418')
       .replaceAll(/\bC-\d+\b/g, 'HT-2026-0418')

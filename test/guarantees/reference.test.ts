@@ -20,12 +20,12 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** An operation's name says what it does to what: a verb, and a noun unless the verb needs none. */
+/** Names of operations consist of a verb and a noun, except those in `WITHOUT_NOUN`. */
 const VERBS =
   /^(accept|add|bulkDelete|bulkSet|change|confirm|create|declare|delete|disable|download|end|exchange|export|extract|find|finish|get|import|list|login|offboard|presign|preview|record|refresh|register|request|resend|restore|review|revoke|run|send|set|start|transfer|transition|update|withdraw)[A-Z]\w{2,}$/;
 const WITHOUT_NOUN = ['login', 'logout'];
 
-/** Properties that need no sentence, because the name says all. */
+/** Properties that need no description, because the name is sufficient. */
 const PLAIN: readonly string[] = ['name'];
 
 /** Each property below a schema, with the title of the schema that it belongs to. */
@@ -42,7 +42,7 @@ function* propertiesIn(schema: Schema, title: string): Generator<{ title: string
 const isDescribed = (schema: Schema): boolean =>
   '$ref' in schema || (typeof schema['description'] === 'string' && schema['description'] !== '');
 
-describe('the reference is arranged for its readers', () => {
+describe('the reference', () => {
   let server: TestServer;
   let document: Document;
   let operations: readonly Operation[];
@@ -60,7 +60,7 @@ describe('the reference is arranged for its readers', () => {
     expect(document.info.version).to.equal(version);
   });
 
-  it('groups operations by the subject that a reader looks for', () => {
+  it('groups operations by subject', () => {
     const tagOf = (path: string, method: string) => document.paths[path]?.[method]?.tags;
     expect([
       tagOf('/contracts/import', 'post'),
@@ -93,14 +93,14 @@ describe('the reference is arranged for its readers', () => {
     );
   });
 
-  it('describes each group, and has none that is empty', () => {
+  it('describes each group, and has no empty group', () => {
     expect(document.tags.filter(({ description }) => !/^[A-Z].{15,}\.$/.test(description))).to.deep.equal([]);
     expect(document.tags.map(({ name }) => name).toSorted()).to.deep.equal(
       [...new Set(operations.flatMap(({ tags }) => tags))].toSorted(),
     );
   });
 
-  it('names operations so that the name alone says what they do', () => {
+  it('names operations by a verb and a noun', () => {
     expect(
       operations
         .map(({ operationId }) => operationId)
@@ -108,7 +108,7 @@ describe('the reference is arranged for its readers', () => {
     ).to.deep.equal([]);
   });
 
-  it('describes each schema, and each property that is not plain from its name', () => {
+  it('describes each schema and property', () => {
     const { schemas } = document.components;
     expect(Object.keys(schemas).filter((title) => !isDescribed(schemas[title] ?? {}))).to.deep.equal([]);
     expect(
@@ -129,7 +129,7 @@ describe('the reference is arranged for its readers', () => {
     ).to.deep.equal([]);
   });
 
-  it('says of each answer that is a plain array why it needs no pages', () => {
+  it('explains for each answer that is a plain array why it has no pages', () => {
     const arrays = operations.flatMap(({ operationId, responses }) =>
       Object.values(responses)
         .flatMap(({ content = {} }) => Object.values(content))
@@ -142,7 +142,7 @@ describe('the reference is arranged for its readers', () => {
     ).to.deep.equal([]);
   });
 
-  it('describes nothing that is not in it, and no name twice', () => {
+  it('has no unused and no duplicate descriptions', () => {
     const all = Object.entries(document.components.schemas).flatMap(([title, schema]) => [
       ...propertiesIn(schema, title),
     ]);

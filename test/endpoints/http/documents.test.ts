@@ -120,7 +120,7 @@ describe('the OpenAPI document', () => {
         name: 'id',
         in: 'path',
         required: true,
-        description: 'The id of the view. An id that is no UUID is 404.',
+        description: 'The id of the view. An id that is not a UUID is 404.',
         schema: { type: 'string', format: 'uuid' },
       },
       {
