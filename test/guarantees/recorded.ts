@@ -60,6 +60,7 @@ export function recorder(): (value: unknown) => unknown {
       .replaceAll(/^\d{6}$/g, '492039')
       .replaceAll(/^[0-9a-z]{7}(-[0-9a-z]{7}){3}$/g, 'a1b2c3d-e4f5g6h-j7k8m9n-p0q1r2s')
       .replaceAll(/(?<=-)[0-9a-f]{6}(?=@)/g, 'a1b2c3')
+      .replaceAll(/\b[0-9a-f]{8}(?=@)/g, 'a1b2c3d4')
       // The clock of the recording has no milliseconds: timestamps that have some are older.
       .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.(?!000)\d{3}Z/g, '2026-03-16T02:00:00.000Z')
       .replaceAll(/\bAR-\d+\b/g, 'A-2026-0418')
