@@ -33,7 +33,9 @@ describe('the page of settings', () => {
     const changed = all.map(({ name }) => name).filter((name) => development.get(name) !== production.get(name));
     expect(changed.length).to.be.greaterThan(3);
     const section = readFileSync(PAGE, 'utf8').split('\n## Production\n')[1]?.split('\n## ')[0] ?? '';
-    const { info } = openapi(ENDPOINTS, { productName: 'Duebook' }) as { info: { description: string } };
+    const { info } = openapi(ENDPOINTS, { productName: 'Duebook', version: '0.1.0' }) as {
+      info: { description: string };
+    };
     for (const name of changed) {
       expect(section, name).to.contain(`\`${name}\``);
       expect(info.description, name).to.contain(`\`${name}\``);
