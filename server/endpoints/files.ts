@@ -65,9 +65,13 @@ const getFile = endpoint('GET /files/:id', {
 
 const listContractFiles = endpoint('GET /contracts/:id/files', {
   summary: 'List the files of a contract',
-  description: `Every file that was uploaded for the contract, or that the contract, its payment lines, their receipts, its invoice records, its fulfillment tasks or its custom fields visible to the caller refer to, newest first. \`attachedTo\` names these records. A file in several places is listed once. A plain array: the newest ${MAX_CONTRACT_FILES} files of a contract that has more.`,
+  description: `Every file that was uploaded for the contract, or that the contract, its payment lines, their receipts, its invoice records, its fulfillment tasks or its custom fields visible to the caller refer to, newest first. \`attachedTo\` names these records. A file in several places is listed once.`,
   needs: view('contract_view'),
-  returns: s.list(ContractFile, MAX_CONTRACT_FILES),
+  returns: s.list(
+    ContractFile,
+    MAX_CONTRACT_FILES,
+    `A plain array: the newest ${MAX_CONTRACT_FILES} files of a contract that has more.`,
+  ),
   calls: ['listContractFiles'],
   fails: [],
   run: ({ params, plane }) => plane.listContractFiles({ contractId: params.id }),

@@ -26,9 +26,10 @@ const CHUNK_MS = 60_000;
 
 const listContractInvoices = endpoint('GET /contracts/:id/invoices', {
   summary: 'List the invoice records of a contract',
-  description: `All records in the order of their creation, also drafts and void records. A red letter has the record that it reverses in \`reverses\`, and a reversed record its red letter in \`reversedBy\`, each with number, id and date. A plain array: a contract has at most ${MAX_INVOICES} records.`,
+  description:
+    'All records in the order of their creation, also drafts and void records. A red letter has the record that it reverses in `reverses`, and a reversed record its red letter in `reversedBy`, each with number, id and date.',
   needs: view('contract_view'),
-  returns: s.list(InvoiceEntry, MAX_INVOICES),
+  returns: s.list(InvoiceEntry, MAX_INVOICES, `A plain array: a contract has at most ${MAX_INVOICES} records.`),
   calls: ['listContractInvoices'],
   fails: [],
   run: ({ params, plane }) => plane.listContractInvoices({ contractId: params.id }),

@@ -81,6 +81,14 @@ export const PARTICULAR: Readonly<Record<string, Readonly<Record<string, string>
   PaymentLinePatch: { currencyCode: 'ISO 4217. Default: the currency of the contract.' },
   PaymentRow: { ownerId: 'The id of the member who is responsible for the contract.' },
   Receipt: { total: 'The total received on the line after this change, in major units of the currency.' },
+  InvoiceEntry: {
+    status:
+      '`red_letter`: reverses an issued invoice, so its amount is subtracted. `draft` and `void` are not counted.',
+  },
+  InvoiceRegisterRow: {
+    status:
+      '`red_letter`: reverses an issued invoice, so its amount is subtracted. `draft` and `void` are not counted.',
+  },
   Invoice: {
     status:
       '`red_letter`: reverses an issued invoice, so its amount is subtracted. `draft` and `void` are not counted.',
@@ -128,6 +136,8 @@ export const PARTICULAR: Readonly<Record<string, Readonly<Record<string, string>
   ExtractionReview: { status: 'The decision of the review.', fields: 'The decisions of the review.' },
   ExtractionReviewInput: { fields: 'The decisions; fields that are not listed are not changed.' },
   ExtractionField: { label: 'The name of the field, for display.' },
+  ImportReport: { reading: 'How the file was read; `null` for `rows`.' },
+  ColumnSuggestion: { column: 'The header in the file.', suggestion: 'The name that is known.' },
   ImportedRow: { contractId: 'The id of the contract that the row created.' },
 
   LifecycleStage: { category: 'The `workflow` of contracts in this stage.' },
@@ -198,5 +208,9 @@ export const PARTICULAR: Readonly<Record<string, Readonly<Record<string, string>
   FileReferenceInvalidError: { value: 'The id that was sent.' },
   FileInfectedError: { signature: 'The malware that was found.' },
   VersionMismatchError: { version: 'The current version of the record.' },
+  PlanFeatureNotEnabledError: {
+    plans: 'The plans that have the feature.',
+    command: 'The command with which the operator changes the plan; only on a self-hosted installation.',
+  },
   InvoiceFixedError: { status: 'The status of the invoice record.' },
 };

@@ -141,6 +141,8 @@ export const PROPERTIES: Readonly<Record<string, string>> = {
 
   // Invoices
   invoiceNo: 'The number of the invoice.',
+  reverses: 'The issued record that this red letter reverses; `null` if this is no red letter.',
+  reversedBy: 'The red letter that reverses this record; `null` if there is none.',
   invoiceAmount: 'The amount of the invoice including tax, in major units of the currency; never negative.',
   invoiceDate: 'The date of the invoice; `null` if it has none yet.',
   invoiceAttachment: 'The id of the file with the invoice; `null` if there is none.',
