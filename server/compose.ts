@@ -149,7 +149,6 @@ export async function compose(
         metrics.page,
         keySet(services.keys),
         openapiPage(ENDPOINTS, { ...config, version: versionOf(import.meta.url), examples: EXAMPLES }),
-        openapiPage(ENDPOINTS, { ...config, version: versionOf(import.meta.url) }),
         ...homePages({ ...config, isSetUp: tenants.any, isTransient: isAway }),
         ...docsPages(config),
         ...guidePages(config),

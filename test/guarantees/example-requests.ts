@@ -60,6 +60,16 @@ export const EXAMPLE_REQUESTS: Requests = {
       reconciliationStatus: 'matched',
     },
   }),
+  'POST /payments/:paymentId/receipts': async (org) => ({
+    params: { paymentId: await line(org, 'POST /payments/:paymentId/receipts') },
+    body: {
+      amount: 60_000,
+      receivedDate: '2026-03-13',
+      method: 'Bank transfer',
+      payerName: 'Harbour Logistics Ltd',
+      bankSerialNo: '2026031300419',
+    },
+  }),
   'PATCH /payments/:paymentId/invoice': async (org) => ({
     params: { paymentId: await line(org, 'PATCH /payments/:paymentId/invoice') },
     body: { invoiceNo: '26322000000104181', invoiceAmount: 126_000, invoiceDate: '2026-03-13' },
@@ -78,6 +88,9 @@ export const EXAMPLE_REQUESTS: Requests = {
       },
     };
   },
+  'GET /contracts/:id/invoices': async (org) => ({ params: { id: await activeContract(org) } }),
+  'GET /invoices': () => ({ query: { status: 'issued', from: '2026-02-01', to: '2026-02-28', pageSize: '2' } }),
+  'GET /invoices/export': () => ({ query: { from: '2026-03-01', to: '2026-03-16', status: 'issued' } }),
   'POST /contracts/:id/fulfillment-tasks': async (org) => ({
     params: { id: await entered(org, 'POST /contracts/:id/fulfillment-tasks') },
     body: { code: 'delivery-1', title: 'Deliver both cranes', kind: 'delivery', dueDate: '2026-05-15' },
