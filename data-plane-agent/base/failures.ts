@@ -51,8 +51,14 @@ export const FAILURES = {
   REGISTRATION_DISABLED: domain(403, 'Public registration is switched off on this installation.', None),
   WORKFLOW_CONTROL_REQUIRED: domain(
     403,
-    'The role lacks the workflow control level required at this stage, or is not one of the `roles` that may move the contract or enter the stage.',
-    Type.Object({ control: text(), stage: text(), roles: Type.Optional(texts()) }),
+    'The role lacks the workflow control level required at this stage, or is not one of the `roles` that may move the contract or enter the stage. `details.control` is the required level, `details.has` the level of `details.role`.',
+    Type.Object({
+      control: text(),
+      stage: text(),
+      has: text(),
+      role: Type.Optional(text()),
+      roles: Type.Optional(texts()),
+    }),
   ),
 
   VERSION_MISMATCH: domain(
@@ -201,7 +207,7 @@ export const FAILURES = {
   FIELD_NOT_EDITABLE: domain(
     403,
     'The role may not write these custom fields or, for a command that works on values, may not read them.',
-    Type.Object({ fields: texts() }),
+    Type.Object({ fields: texts(), role: Type.Optional(text()) }),
   ),
   FIELD_CONVERSION_LOSSY: domain(
     409,

@@ -7,8 +7,7 @@ import { isProblem } from '../../data-plane-agent/base/http/problems.js';
 
 /**
  * Records every 403, from any endpoint or rule. It is recorded before the answer is sent, so that a client cannot avoid
- * it by disconnecting. A missing module level is answered with the level that the caller's role has, which the data
- * plane does not know.
+ * it by disconnecting. The answer names the caller's role and what it has, which the data plane does not know.
  */
 export function recordRefusals(record: (refusal: Refusal) => Promise<void>): HttpMiddleware {
   return async (ctx, next) => {
@@ -19,7 +18,7 @@ export function recordRefusals(record: (refusal: Refusal) => Promise<void>): Htt
       const { info: request, route = '' } = ctx.state.exchange;
       const principal = principalOf(ctx.state.exchange);
       if (why) await record({ principal, request, route: `${ctx.method} ${route}`, ...why });
-      throw isFailure(error, 'FORBIDDEN') && principal ? withHeld(error, principal) : error;
+      throw principal ? withHeld(error, principal) : error;
     }
   };
 }
@@ -30,11 +29,17 @@ function reasonOf(error: unknown): Pick<Refusal, 'code' | 'needs' | 'reason'> | 
   return isProblem(error) && error.status === 403 ? { reason: error.message } : undefined;
 }
 
-const withHeld = (error: Failure<'FORBIDDEN'>, { user, permissions }: Principal): Failure<'FORBIDDEN'> => {
-  const { needs } = error.details;
-  const has = heldText(needs, permissions);
-  return fail('FORBIDDEN', { needs, role: user.roleCode, ...(has !== undefined && { has }) }, { cause: error });
-};
+/** The error, with the caller's role and what it has. */
+function withHeld(error: unknown, { user: { roleCode: role }, permissions }: Principal): unknown {
+  if (isFailure(error, 'FORBIDDEN')) {
+    const { needs } = error.details;
+    const has = heldText(needs, permissions);
+    return fail('FORBIDDEN', { needs, role, ...(has !== undefined && { has }) }, { cause: error });
+  }
+  if (isFailure(error, 'WORKFLOW_CONTROL_REQUIRED') || isFailure(error, 'FIELD_NOT_EDITABLE'))
+    return fail(error.code, { ...error.details, role }, { cause: error });
+  return error;
+}
 
 function neededOf(failure: Failure): string | undefined {
   const { details } = failure;

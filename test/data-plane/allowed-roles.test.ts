@@ -9,7 +9,10 @@ import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract } from '../support/samples.js';
 
 const IDS = { subjectId: HARBOUR.id, ownerId: MING.id };
-const refusedAt = (stage: string) => ({ code: 'WORKFLOW_CONTROL_REQUIRED', details: { control: 'approve', stage } });
+const refusedAt = (stage: string, has: Control = 'edit') => ({
+  code: 'WORKFLOW_CONTROL_REQUIRED',
+  details: { control: 'approve', stage, has },
+});
 const withControl = ({ as }: TestPlane, control: Control) => as({ controls: controlsOf(control) });
 
 describe('the roles allowed to move a contract', () => {
@@ -43,7 +46,7 @@ describe('the roles allowed to move a contract', () => {
             }),
           ),
           control,
-        ).to.deep.equal(refusedAt('review'));
+        ).to.deep.equal(refusedAt('review', control));
       for (const [control, role] of [
         ['approve', 'manager'],
         ['sign', 'sales'],

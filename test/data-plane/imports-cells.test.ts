@@ -157,7 +157,7 @@ describe('an import', () => {
           '6 payeeAccount INVALID_INPUT',
         ]);
         expect(report.rows[1]?.errors?.[0]).to.include({
-          message: 'line.receivedAmount needs payment_entry (edit)',
+          message: 'line.receivedAmount needs payment_entry (edit), which your role lacks',
           value: '5',
         });
         expect(report.rows[4]?.errors?.[0]?.value, 'an account number').to.equal('****9999');

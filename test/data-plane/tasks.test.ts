@@ -129,7 +129,7 @@ describe('fulfillment tasks', () => {
       for (const controls of [{}, { draft: 'sign' as const }, { review: 'admin' as const }]) {
         expect(await failureOf(t.as({ controls }).updateTask(asked))).to.deep.equal({
           code: 'WORKFLOW_CONTROL_REQUIRED',
-          details: { control: 'admin', stage: 'draft' },
+          details: { control: 'admin', stage: 'draft', has: 'draft' in controls ? 'sign' : 'none' },
         });
       }
       expect(

@@ -54,7 +54,7 @@ describe('moving a contract', () => {
             } else {
               expect(outcome, label).to.deep.equal({
                 code: 'WORKFLOW_CONTROL_REQUIRED',
-                details: { control, stage: from },
+                details: { control, stage: from, has: role.workflowControls[from] },
               });
               expect(await test.plane.getContract({ contractId: id }), label).to.include({
                 lifecycleStageCode: from,
@@ -156,6 +156,7 @@ describe('moving a contract', () => {
       const admin = test.as({ controls: controlsOf('admin') });
       const { id, payments } = await contractAt(test, 'active', {
         payments: [aLine(), aLine({ period: 'paid', amount: 5, receivedAmount: 5 })],
+        totalAmount: aLine().amount + 5,
       });
       const completed = await admin.transitionContract({ contractId: id, transitionCode: 'complete' });
       expect(completed.warnings.map(({ code, paymentIds }) => [code, paymentIds])).to.deep.equal([
@@ -421,7 +422,10 @@ describe('locking a contract', () => {
       for (const control of ['none', 'view', 'edit'] as const) {
         expect(
           await refusal(test.as({ controls: { signed: control } }).lockContract({ contractId: id, locked: false })),
-        ).to.deep.equal({ code: 'WORKFLOW_CONTROL_REQUIRED', details: { control: 'approve', stage: 'signed' } });
+        ).to.deep.equal({
+          code: 'WORKFLOW_CONTROL_REQUIRED',
+          details: { control: 'approve', stage: 'signed', has: control },
+        });
       }
       expect(
         await test.as({ controls: { signed: 'approve' } }).lockContract({ contractId: id, locked: false }),

@@ -122,7 +122,7 @@ describe('the audit of refused requests', () => {
           [
             'POST /contracts/:id/workflow/transition',
             'WORKFLOW_CONTROL_REQUIRED',
-            '{"control":"approve","stage":"review"}',
+            '{"control":"approve","stage":"review","has":"edit"}',
           ],
           ['POST /contracts', 'FIELD_NOT_EDITABLE', `{"fields":["${field.id}"]}`],
         ]);

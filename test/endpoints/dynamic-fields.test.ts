@@ -138,7 +138,7 @@ describe('custom fields over HTTP', () => {
       expect([hiddenField.status, hiddenField.body.error.code, hiddenField.body.error.details]).to.deep.equal([
         403,
         'FIELD_NOT_EDITABLE',
-        { fields: [shown.id] },
+        { fields: [shown.id], role: 'sales' },
       ]);
       const unknown = await command<DomainError>('CreateField', {
         name: 'For pirates',

@@ -179,7 +179,7 @@ describe('invoices and fulfillment tasks over HTTP', () => {
         expect([denied.status, denied.body.error.code, denied.body.error.details]).to.deep.equal([
           403,
           'WORKFLOW_CONTROL_REQUIRED',
-          { control: 'admin', stage: 'draft' },
+          { control: 'admin', stage: 'draft', has: 'edit', role: 'sales' },
         ]);
         expect((await org.asOwner.patch<TaskResult>(one, { status: 'in_progress' })).body).to.include({
           status: 'in_progress',

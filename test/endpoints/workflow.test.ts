@@ -64,8 +64,8 @@ describe('the workflow over HTTP', () => {
         error: {
           code: 'WORKFLOW_CONTROL_REQUIRED',
           message:
-            'The role lacks the workflow control level required at this stage, or is not one of the `roles` that may move the contract or enter the stage.',
-          details: { control: 'approve', stage: 'review' },
+            'The role lacks the workflow control level required at this stage, or is not one of the `roles` that may move the contract or enter the stage. `details.control` is the required level, `details.has` the level of `details.role`.',
+          details: { control: 'approve', stage: 'review', has: 'edit', role: 'sales' },
         },
       });
       expect(await step(manager, 'approve')).to.include({
@@ -269,7 +269,7 @@ describe('the workflow over HTTP', () => {
       });
       expect([refused.status, refused.body.error.details]).to.deep.equal([
         403,
-        { control: 'edit', stage: 'draft', roles: ['legal'] },
+        { control: 'edit', stage: 'draft', has: 'admin', role: 'owner', roles: ['legal'] },
       ]);
       expect(
         (
@@ -287,7 +287,11 @@ describe('the workflow over HTTP', () => {
         answer.body.error.code,
         answer.body.error.details,
       ];
-      const needsApproval = [403, 'WORKFLOW_CONTROL_REQUIRED', { control: 'approve', stage: 'draft' }];
+      const needsApproval = [
+        403,
+        'WORKFLOW_CONTROL_REQUIRED',
+        { control: 'approve', stage: 'draft', has: 'edit', role: 'sales' },
+      ];
       for (const workflowAllowedRoles of [[], null, ['sales']])
         expect(reported(await sales.patch<DomainError>(`/contracts/${id}`, { workflowAllowedRoles }))).to.deep.equal(
           needsApproval,

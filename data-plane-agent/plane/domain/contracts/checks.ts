@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failures.js';
 import { isId } from '../../../base/ids.js';
 import type { Call } from '../../contract/call.js';
-import { areSameRoles, controlAt, holds } from '../lifecycle/lifecycle.js';
+import { areSameRoles, requireControl } from '../lifecycle/lifecycle.js';
 import type { ContractRow } from '../../tables/contracts.js';
 
 interface References {
@@ -38,6 +38,5 @@ export function checkRolesControl(
   { controls }: Pick<Call, 'controls'>,
 ): void {
   if (areSameRoles(before.allowedRoles, allowedRoles)) return;
-  if (!holds(controlAt(controls, { code: stageCode, category: stageCategory }), 'approve'))
-    throw fail('WORKFLOW_CONTROL_REQUIRED', { control: 'approve', stage: stageCode });
+  requireControl(controls, { code: stageCode, category: stageCategory }, 'approve');
 }

@@ -71,7 +71,7 @@ function fieldsOf(failure: Failure, { input }: Candidate): readonly (string | nu
 
 const sentenceOf = (failure: Failure): string =>
   isFailure(failure, 'WORKFLOW_CONTROL_REQUIRED')
-    ? `${FAILURES[failure.code].meaning} It is ${failure.details.control} at ${failure.details.stage}.`
+    ? `needs the workflow control ${failure.details.control} at the stage ${failure.details.stage}; your role has ${failure.details.has}`
     : FAILURES[failure.code].meaning;
 
 function matchedLine(payments: unknown): string | null {
@@ -86,7 +86,7 @@ function matchedLine(payments: unknown): string | null {
 const missingRights = (candidate: Candidate, rights: Rights): RowProblem[] =>
   linesOf(candidate).flatMap((line, i) =>
     (isRecord(line) ? fieldsBeyondRights(line, rights) : []).map(({ field, needs }) =>
-      problemAt(candidate.place(`payments[${i}].${field}`), `needs ${needs}`, 'FORBIDDEN'),
+      problemAt(candidate.place(`payments[${i}].${field}`), `needs ${needs}, which your role lacks`, 'FORBIDDEN'),
     ),
   );
 

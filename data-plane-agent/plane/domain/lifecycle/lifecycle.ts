@@ -1,3 +1,4 @@
+import { fail } from '../../../base/failures.js';
 import { CONTROLS, type Control, type WorkflowStage } from '../../contract/vocabulary.js';
 
 /**
@@ -18,6 +19,16 @@ export const controlAt = (
 /** Each control level includes the weaker ones. */
 export const holds = (actual: Control, needed: Control): boolean =>
   CONTROLS.indexOf(actual) >= CONTROLS.indexOf(needed);
+
+/** Refuses callers whose role lacks a control level at a stage. */
+export function requireControl(
+  controls: Readonly<Record<string, Control>>,
+  stage: { code: string; category: WorkflowStage },
+  control: Control,
+): void {
+  const has = controlAt(controls, stage);
+  if (!holds(has, control)) throw fail('WORKFLOW_CONTROL_REQUIRED', { control, stage: stage.code, has });
+}
 
 /** Whether two lists contain the same roles in any order. */
 export const areSameRoles = (some: readonly string[], others: readonly string[]): boolean =>

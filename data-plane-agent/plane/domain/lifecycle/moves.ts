@@ -96,9 +96,10 @@ export function refusalOf(
   { actor: { roleCode }, controls }: Pick<Call, 'actor' | 'controls'>,
 ): Failure | undefined {
   const isOneOf = (roles: readonly string[]) => roles.length === 0 || (roleCode !== null && roles.includes(roleCode));
-  const needs = { control, stage: from.code };
+  const has = controlAt(controls, from);
+  const needs = { control, stage: from.code, has };
   if (!isOneOf(allowedRoles)) return fail('WORKFLOW_CONTROL_REQUIRED', { ...needs, roles: [...allowedRoles] });
-  if (!holds(controlAt(controls, from), control)) return fail('WORKFLOW_CONTROL_REQUIRED', needs);
+  if (!holds(has, control)) return fail('WORKFLOW_CONTROL_REQUIRED', needs);
   if (!isOneOf(to.allowedRoleCodes))
     return fail('WORKFLOW_CONTROL_REQUIRED', { ...needs, roles: [...to.allowedRoleCodes] });
   return undefined;

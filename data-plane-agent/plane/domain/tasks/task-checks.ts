@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failures.js';
 import { isId } from '../../../base/ids.js';
 import type { Call } from '../../contract/call.js';
-import { controlAt, holds } from '../lifecycle/lifecycle.js';
+import { requireControl } from '../lifecycle/lifecycle.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import { takesBackAcceptance } from './tasks.js';
 import type { TaskRow } from '../../tables/tasks.js';
@@ -18,7 +18,5 @@ export function checkControl(
   { contract, controls }: { readonly contract: ContractRow; readonly controls: Call['controls'] },
 ): void {
   if (!takesBackAcceptance(before, after)) return;
-  const stage = { code: contract.stageCode, category: contract.stageCategory };
-  if (!holds(controlAt(controls, stage), 'admin'))
-    throw fail('WORKFLOW_CONTROL_REQUIRED', { control: 'admin', stage: stage.code });
+  requireControl(controls, { code: contract.stageCode, category: contract.stageCategory }, 'admin');
 }

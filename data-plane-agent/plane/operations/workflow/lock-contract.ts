@@ -3,7 +3,7 @@ import { s } from '../../../base/schema.js';
 import { ContractDetail } from '../../contract/records/contracts.js';
 import { LockInput } from '../../contract/records/workflow.js';
 import { touched } from '../../domain/contracts/changes.js';
-import { controlAt, holds } from '../../domain/lifecycle/lifecycle.js';
+import { requireControl } from '../../domain/lifecycle/lifecycle.js';
 import { checkVersion } from '../../domain/contracts/checks.js';
 import { detailOf } from '../../steps/contracts/detail.js';
 import { operation } from '../../steps/operation-context.js';
@@ -21,8 +21,7 @@ export const lockContract = operation({
     if (!row) throw fail('NOT_FOUND', {});
     checkVersion(row, call);
     if (row.locked === locked) return detailOf(context, call, { row });
-    if (!locked && !holds(controlAt(call.controls, { code: row.stageCode, category: row.stageCategory }), 'approve'))
-      throw fail('WORKFLOW_CONTROL_REQUIRED', { control: 'approve', stage: row.stageCode });
+    if (!locked) requireControl(call.controls, { code: row.stageCode, category: row.stageCategory }, 'approve');
     const after = await store.contracts.update(
       row,
       touched({ ...row, locked }, { now: clock.now(), actorId: call.actor.id }),

@@ -2,7 +2,7 @@ import { fail, invalid } from '../../../base/failures.js';
 import { isId } from '../../../base/ids.js';
 import type { Call } from '../../contract/call.js';
 import type { ContractInput } from '../../contract/records/contracts.js';
-import { controlAt, holds, isEarlyStage } from '../../domain/lifecycle/lifecycle.js';
+import { isEarlyStage, requireControl } from '../../domain/lifecycle/lifecycle.js';
 import type { OperationContext } from '../operation-context.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { StageRow } from '../../tables/lifecycle.js';
@@ -19,8 +19,7 @@ export async function placeInLifecycle(
   if (input.typeCode && !contractType?.enabled)
     throw fail('REFERENCE_INVALID', { field: 'typeCode', value: input.typeCode });
   const stage = await firstStage(store, input, contractType?.defaultTemplateId ?? null);
-  if (!isEarlyStage(stage.category) && !holds(controlAt(call.controls, stage), 'admin'))
-    throw fail('WORKFLOW_CONTROL_REQUIRED', { control: 'admin', stage: stage.code });
+  if (!isEarlyStage(stage.category)) requireControl(call.controls, stage, 'admin');
   const category =
     contractType?.category === 'sale' || contractType?.category === 'lease' ? contractType.category : 'sale';
   return { type: input.type ?? category, stage };
