@@ -40,7 +40,7 @@ const cells = (no: string, changes: Readonly<Record<string, string>> = {}): stri
     设备名称: '起重机',
     设备型号: 'QUY-80',
     数量: '2',
-    单价: '5000',
+    单价: '50',
     付款方式: '电汇',
     开始日期: '2026年1月1日',
     结束日期: '2026/12/31',
@@ -102,7 +102,15 @@ describe('duebook import', () => {
     const files = [
       file('one.csv', csv(cells('U8'))),
       file('two.csv', Buffer.from(`\uFEFF${csv(cells('U16'))}`, 'utf16le')),
-      file('three.CSV', gb18030(csv(cells('GB'), cells('GB', { 'line.period': '第2期' })))),
+      file(
+        'three.CSV',
+        gb18030(
+          csv(
+            cells('GB', { 'line.amount': '60' }),
+            cells('GB', { 'line.period': '第2期', 'line.amount': '40', 'line.receivedAmount': '0' }),
+          ),
+        ),
+      ),
       file('four.csv', Buffer.from(`\uFEFF${csv(cells('U16BE'))}`, 'utf16le').swap16()),
     ];
     for (const path of files) {
