@@ -120,7 +120,7 @@ describe('duebook import', () => {
         /^1 contract was entered, from [12] of [12] rows; 0 failed, 0 were blank\.\nRead as: cells separated by commas, (UTF-8|UTF-16LE|GB18030|UTF-16BE), numbers like 1234\.56\.\n$/,
       );
     }
-    const row = cells('EU', { 'line.amount': '1.000,5', 'line.dueDate': '31.12.2026' });
+    const row = cells('EU', { 单价: '500,25', 'line.amount': '1.000,5', 'line.dueDate': '31.12.2026' });
     const european = file('five.csv', [HEADER, row].map((line) => line.join(';')).join('\n'));
     expect((await inProcess(['import', european, '--tenant', 'acme'])).stdout).to.match(
       /\nRead as: cells separated by semicolons, UTF-8, numbers like 1\.234,56, dates like 31\/12\/2026\.\n$/,
