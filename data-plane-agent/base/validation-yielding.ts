@@ -21,6 +21,7 @@ export function yieldingChecker<T extends TSchema>(schema: T): YieldingCheck<Sta
   const validate = validatorOf(schema as Json);
   const check: YieldingCheck<Static<T>> = async (value) => {
     const found: Found = { issues: [], yieldIfDue: yielding() };
+    await found.yieldIfDue(); // parsing the value may have used the time slice
     const checked = await validate(value, [], found);
     return found.issues.length === 0
       ? { ok: true, value: checked as Static<T> }

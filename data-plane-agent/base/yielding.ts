@@ -1,21 +1,56 @@
-import { setImmediate as nextTick } from 'node:timers/promises';
-
-/** How long work may block the event loop, in milliseconds; others wait little longer than twice this. */
+/** How long work may block the event loop, in milliseconds; others wait little longer than this. */
 const SLICE_MS = 10;
 
 /**
  * For long synchronous work, such as work on SQLite: call the returned function between its steps. It yields to the
  * event loop when the time slice is over, and not more often, since an open transaction blocks other writers. When the
  * signal aborts, it throws the signal's reason.
+ *
+ * The slice belongs to the iteration of the event loop and not to the caller: several pieces of work that follow one
+ * another, or that run at the same time, share it. If each had its own, the delays would add up.
  */
 export function yielding(signal?: AbortSignal): () => Promise<void> {
-  let since = performance.now();
+  begin();
   return async () => {
-    if (performance.now() - since < SLICE_MS) return;
-    await nextTick();
+    if (performance.now() - begin() < SLICE_MS) return;
+    await new Promise<void>((resume) => void waiting.push(resume));
     signal?.throwIfAborted();
-    since = performance.now();
   };
+}
+
+/** When the slice of this iteration began; `undefined` as long as there was no such work in it. */
+let since: number | undefined;
+/** The work that has yielded, in the order in which it continues. */
+const waiting: (() => void)[] = [];
+/** Whether some of it has been waiting since an earlier iteration. */
+let isReady = false;
+let isScheduled = false;
+
+function begin(): number {
+  schedule();
+  return (since ??= performance.now());
+}
+
+/** Node.js settles all promises between two immediates: `end` runs when the continued work has yielded or ended. */
+function schedule(): void {
+  if (isScheduled) return;
+  isScheduled = true;
+  setImmediate(continueFirst);
+  setImmediate(end);
+}
+
+/** Continues one piece of work per iteration, with a slice of its own, so that each piece makes the same progress. */
+function continueFirst(): void {
+  if (!isReady) return;
+  since = performance.now();
+  waiting.shift()?.();
+}
+
+function end(): void {
+  since = undefined;
+  isScheduled = false;
+  isReady = waiting.length > 0;
+  if (isReady) schedule();
 }
 
 /** A sequential `map` that yields to the event loop. */

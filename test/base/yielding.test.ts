@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { setImmediate as nextIteration } from 'node:timers/promises';
+import { mapYielding, yielding } from '../../data-plane-agent/base/yielding.js';
+
+describe('work that yields to the event loop', () => {
+  /** Blocks the thread. */
+  const busy = (ms: number): void => {
+    for (const until = performance.now() + ms; performance.now() < until;);
+  };
+  /** Whether the event loop runs while `work` does. */
+  const yields = async (work: () => Promise<void>): Promise<boolean> => {
+    let hasRun = false;
+    setImmediate(() => void (hasRun = true));
+    await work();
+    return hasRun;
+  };
+
+  it('does not yield before ten milliseconds are over, and then does', async () => {
+    await nextIteration();
+    expect(await yields(() => yielding()())).to.equal(false);
+    await nextIteration();
+    const pause = yielding();
+    busy(11);
+    expect(await yields(pause)).to.equal(true);
+  });
+
+  it('shares these ten milliseconds with the work before it', async () => {
+    await nextIteration();
+    const before = yielding();
+    busy(6);
+    expect(await yields(before)).to.equal(false);
+    const after = yielding();
+    busy(6);
+    expect(await yields(after)).to.equal(true);
+  });
+
+  it('makes the same progress as other work at the same time', async () => {
+    const progress = { first: 0, second: 0 };
+    let isOver = false;
+    const run = async (which: keyof typeof progress): Promise<void> => {
+      const pause = yielding();
+      while (!isOver) {
+        busy(1);
+        progress[which] += 1;
+        await pause();
+      }
+    };
+    const stop = mapYielding(Array.from({ length: 100 }), () => busy(1)).then(() => void (isOver = true));
+    await Promise.all([run('first'), run('second'), stop]);
+    expect(progress.first / progress.second).to.be.within(0.6, 1.7);
+  });
+});
