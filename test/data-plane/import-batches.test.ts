@@ -94,6 +94,31 @@ describe('the report of an import', () => {
       ).to.have.length(3);
     });
 
+    it('leaves all contracts to be found by a search, and the settings of the search index as they were', async () => {
+      const test = makePlane();
+      const settings = () =>
+        test.database.read({ tenantId: test.call.tenantId }, async (tx) =>
+          tx.dialect === 'sqlite'
+            ? tx.all("SELECT k, v FROM contract_search_config WHERE k IN ('hashsize', 'automerge') ORDER BY k")
+            : [],
+        );
+      const defaults = [
+        { k: 'automerge', v: 4 },
+        { k: 'hashsize', v: 1024 * 1024 },
+      ];
+      const rows = Array.from({ length: 50 }, (_, i) => cellsOf({ projectName: `Quay ${i} of fifty` }));
+      await test.plane.previewImport(aSheet(rows));
+      expect(await settings()).to.deep.equal([]);
+      for (const found of [50, 100]) {
+        await test.plane.importContracts(
+          aSheet(rows.map((row, i) => ({ ...row, contractNo: `Q-${found}-${i}`, archiveCode: `QA-${found}-${i}` }))),
+        );
+        expect((await test.plane.listContracts({ q: 'of fifty' })).total).to.equal(found);
+        expect(await settings()).to.be.deep.oneOf([[], defaults]);
+      }
+      expect((await test.plane.listContracts({ q: 'Quay 49 of' })).total).to.equal(2);
+    });
+
     it('includes the refused rows as a file, which can be imported after a correction', async () => {
       const test = makePlane();
       const first = cellsOf({

@@ -11,7 +11,7 @@ import type { RollupDelta } from './rollup-delta.js';
 import { ofContract, type ChangeRecorder } from './change-recorder.js';
 import { isOneOf, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
-import { indexText, removeText, removeTexts } from './search-index.js';
+import { indexText, indexTexts, removeText, removeTexts } from './search-index.js';
 
 /** Contracts, their terms and notes. Every read begins with the caller's scope. */
 export class ContractStore {
@@ -69,15 +69,15 @@ export class ContractStore {
   async insert(draft: ContractRow, { indexLater = false }: { readonly indexLater?: boolean } = {}): Promise<boolean> {
     const row = sortable(draft);
     if ((await contracts.insertNew(this.tx, this.call.tenantId, [row])) === 0) return false;
-    if (!indexLater) await this.index(row);
+    if (!indexLater) await indexText(this.tx, this.call.tenantId, { row });
     this.recorder.record({ table: contracts, id: row.id, before: null, after: row });
     this.rollupDelta.contract(null, row);
     return true;
   }
 
-  /** Adds a contract that was inserted with `indexLater` to the search index. */
-  index(row: ContractRow): Promise<void> {
-    return indexText(this.tx, this.call.tenantId, { row });
+  /** Adds contracts that were inserted with `indexLater` to the search index. */
+  index(rows: readonly ContractRow[], yieldIfDue: () => Promise<void>): Promise<void> {
+    return indexTexts(this.tx, this.call.tenantId, { rows, yieldIfDue });
   }
 
   /** Writes a changed contract and increments its version. The row must have been read with `forUpdate`. */

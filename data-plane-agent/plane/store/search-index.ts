@@ -51,6 +51,37 @@ export async function indexText(
   await tx.run('INSERT INTO contract_search (rowid, text) VALUES (?, ?)', [doc, text]);
 }
 
+/**
+ * Indexes the contracts of an import. SQLite collects index entries in memory. In the statement that exceeds a limit it
+ * writes them and merges them with earlier ones, which takes up to fifty milliseconds. Therefore the limit is lowered,
+ * and the merging is done in steps of a few pages between the contracts. Both settings are stored in the database and
+ * restored in the same transaction.
+ */
+export async function indexTexts(
+  tx: Transaction,
+  tenantId: string,
+  { rows, yieldIfDue }: { readonly rows: readonly ContractRow[]; readonly yieldIfDue: () => Promise<void> },
+): Promise<void> {
+  const inSteps = tx.dialect === 'sqlite' && rows.length > ROWS_PER_STEP;
+  if (inSteps) await setIndex(tx, { hashsize: 256 * 1024, automerge: 0 });
+  for (const [i, row] of rows.entries()) {
+    await yieldIfDue();
+    await indexText(tx, tenantId, { row });
+    if (inSteps && i % ROWS_PER_STEP === 0) await setIndex(tx, { merge: PAGES_PER_STEP });
+  }
+  if (inSteps) await setIndex(tx, { hashsize: 1024 * 1024, automerge: 4 }); // the defaults
+}
+
+const ROWS_PER_STEP = 8;
+/** Four times as many pages as eight contracts with long remarks fill. */
+const PAGES_PER_STEP = 16;
+
+async function setIndex(tx: Transaction, settings: Readonly<Record<string, number>>): Promise<void> {
+  // The driver would pass a number as REAL, which FTS5 refuses.
+  for (const [name, value] of Object.entries(settings))
+    await tx.run('INSERT INTO contract_search (contract_search, rank) VALUES (?, CAST(? AS INTEGER))', [name, value]);
+}
+
 export const removeText = (tx: Transaction, tenantId: string, contractId: string): Promise<void> =>
   removeTexts(tx, tenantId, [contractId]);
 

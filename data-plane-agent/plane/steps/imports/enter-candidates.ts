@@ -39,10 +39,7 @@ export async function enterCandidates(
   const outcomes: Outcome[] = [];
   for (let at = 0; at < checked.length; at += PER_SAVEPOINT)
     outcomes.push(...(await enterSome(context, call, { checked: checked.slice(at, at + PER_SAVEPOINT), entering })));
-  for (const row of entering.entered) {
-    await entering.yieldIfDue();
-    await store.contracts.index(row);
-  }
+  await store.contracts.index(entering.entered, entering.yieldIfDue);
   const failed = outcomes.filter(({ entered }) => entered === null).map(({ candidate }) => candidate);
   return {
     outcomes,
@@ -65,12 +62,12 @@ async function warningsOf(
   call: Call,
   outcomes: readonly Outcome[],
 ): Promise<Map<number, Warning[]>> {
-  const lines = outcomes.flatMap(({ candidate, entered }) =>
-    (entered?.lines ?? []).map((line) => ({
+  const linesOf = ({ candidate, entered }: Outcome) =>
+    mapYielding(entered?.lines ?? [], (line) => ({
       line,
       row: candidate.place(`payments[${line.position}].bankSerialNo`).row,
-    })),
-  );
+    }));
+  const lines = (await mapYielding(outcomes, linesOf)).flat();
   const shared = await sharedTransfers(
     context,
     lines.map(({ line }) => line),
