@@ -4,7 +4,7 @@ import type { Issue } from '../../data-plane-agent/base/issue.js';
 import { MAX_IMPORT_ROWS } from '../../data-plane-agent/plane/contract/records/sheet.js';
 import type { ContractImport, ImportInput } from '../../data-plane-agent/plane/contract/records/imports.js';
 import { readCsv } from '../../data-plane-agent/plane/domain/sheet/read-csv.js';
-import { sheetOf, TooManyRows } from '../../data-plane-agent/plane/domain/sheet/sheet.js';
+import { sheetYielding, TooManyRows } from '../../data-plane-agent/plane/domain/sheet/sheet.js';
 
 const SOURCES = ['rows', 'xlsxBase64', 'csv'] as const;
 
@@ -51,7 +51,7 @@ export async function sheetOfWorkbook(
   reader: string,
 ): Promise<NonNullable<ImportInput['sheet']>> {
   const { rows, date1904 } = await readWorkbook(bytes, sheetName, reader);
-  return sheetOf(rows, { csv: null, date1904 });
+  return sheetYielding(rows, { csv: null, date1904 });
 }
 
 /** Node ignores invalid base64 characters, which shortens the result. */

@@ -1,5 +1,6 @@
 import type { FailureCode } from '../../../base/failures.js';
 import { normal } from '../../../base/text.js';
+import { mapYielding } from '../../../base/yielding.js';
 import { uniqueKey } from '../unique-key.js';
 import type { ReferenceField } from '../sheet/columns.js';
 
@@ -73,9 +74,9 @@ const LONGEST_CODE = 1_000;
  * Marks contracts whose number or archive code is used by an earlier contract of the same file, whether or not that one
  * can be created.
  */
-export function withDuplicates(candidates: readonly Candidate[]): Candidate[] {
+export function withDuplicates(candidates: readonly Candidate[]): Promise<Candidate[]> {
   const seen = { contractNo: new Map<string, number>(), archiveCode: new Map<string, number>() };
-  return candidates.map((candidate) => {
+  return mapYielding(candidates, (candidate) => {
     const problems = (['contractNo', 'archiveCode'] as const).flatMap((field): RowProblem[] => {
       const text = candidate.input[field];
       const code = typeof text === 'string' ? codeIn(text) : undefined;

@@ -44,7 +44,7 @@ export async function rejectedOfSheet(
       const target = targets[at];
       return target?.kind === 'custom' ? [{ at: i, code: target.field.code }] : [];
     }),
-    rows: keepable(
+    rows: await keepable(
       await mapYielding(rejected, ({ row, cells }) => ({
         row,
         cells: [...kept.map((at) => cellOf(cells[at] ?? null, targets[at])), ...(sample === '' ? [] : [sample])],
@@ -101,7 +101,7 @@ export async function rejectedOfRows(candidates: readonly Candidate[], fields: r
     header,
     accounts: header.flatMap((name, i) => (isAccountField(name) ? [i] : [])),
     custom,
-    rows: keepable(rows),
+    rows: await keepable(rows),
   };
 }
 
@@ -111,14 +111,18 @@ const MAX_REJECTED = 20_000;
 /** The limit of stored characters; rows beyond it are only in the report. */
 const MAX_KEPT = 4_000_000;
 
-function keepable(rows: Rejected['rows']): Rejected['rows'] {
+async function keepable(rows: Rejected['rows']): Promise<Rejected['rows']> {
   let left = MAX_KEPT;
-  return rows.filter(({ cells }) => {
-    const characters = cells.reduce((sum, cell) => sum + cell.length, 0);
-    if (characters > left) return false;
+  const pause = yielding();
+  const kept: Rejected['rows'][number][] = [];
+  for (const row of rows) {
+    await pause();
+    const characters = row.cells.reduce((sum, cell) => sum + cell.length, 0);
+    if (characters > left) continue;
     left -= characters;
-    return true;
-  });
+    kept.push(row);
+  }
+  return kept;
 }
 
 interface Reader {

@@ -1,13 +1,12 @@
 import { Readable } from 'node:stream';
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { CsvError, parse } from 'csv-parse';
 import { fail } from '../../../base/failures.js';
 import { yielding } from '../../../base/yielding.js';
 import { DELIMITERS, MAX_COLUMNS, MAX_IMPORT_ROWS, type CsvFormat, type Sheet } from '../../contract/records/sheet.js';
 import { BYTE_ORDER_MARK } from './csv-write.js';
-import { sheetOf, TooManyRows, tooWide } from './sheet.js';
+import { sheetYielding, TooManyRows, tooWide } from './sheet.js';
 
-/** Bytes that are parsed before yielding to the event loop; each byte may be a row. */
+/** Bytes that are parsed at once; each byte may be a row. */
 const PIECE = 16 * 1024;
 /** Blank rows at the end do not count, but a file of blank rows only must be limited too. */
 const MAX_RECORDS = 4 * MAX_IMPORT_ROWS;
@@ -37,7 +36,7 @@ export async function readCsv(text: string, encoding: CsvFormat['encoding'] = nu
       ? fail('IMPORT_FILE_INVALID', { reason: reasonOf(error) }, { cause: error })
       : error;
   }
-  return sheetOf(rows, { csv: { delimiter, byteOrderMark, encoding }, date1904: false });
+  return sheetYielding(rows, { csv: { delimiter, byteOrderMark, encoding }, date1904: false });
 }
 
 /** Characters that are encoded at once. */
@@ -57,8 +56,9 @@ async function utf8(text: string): Promise<Buffer> {
 }
 
 async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
+  const pause = yielding();
   for (let at = 0; at < bytes.length; at += PIECE) {
-    if (at > 0) await yieldToEventLoop();
+    await pause();
     yield bytes.subarray(at, at + PIECE);
   }
 }

@@ -40,7 +40,7 @@ export async function prepareCandidates(
   const { candidates, missing, ...read } = await readInput(call, input, { fields, signal });
   const yieldIfDue = yielding(signal);
   const checked: PreparedImport['checked'][number][] = [];
-  for (const candidate of withDuplicates(candidates)) {
+  for (const candidate of await withDuplicates(candidates)) {
     await yieldIfDue();
     checked.push({ candidate, result: await checkCandidate(candidate, { directory, rights: call.rights, missing }) });
   }
