@@ -1,4 +1,8 @@
+import { config } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
+
+// Failures show whole values: `expected [ …(3) ]` does not name what failed.
+config.truncateThreshold = 0;
 
 /**
  * Hooks around each test file of a parallel run. Workers are killed when their files are done, which would hide open
