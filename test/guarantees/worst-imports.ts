@@ -6,14 +6,13 @@ import { aWorkbook, SHEET } from '../support/workbook.js';
 import type { Sample } from './requests.js';
 import type { Worst } from './worst-bodies.js';
 
-const ROUTES: readonly string[] = ['POST /contracts/import', 'POST /contracts/import/preview'];
+export const IMPORT_ROUTES: readonly string[] = ['POST /contracts/import', 'POST /contracts/import/preview'];
 const BYTES = 15_900_000;
 const ACUTE = '\u0301';
 const MARKS = `a${'\u0316\u0301'.repeat(15)}`;
 
 /** The most expensive files and lists for an import. */
-export function worstImports(route: string, { body }: Sample): Worst[] {
-  if (!ROUTES.includes(route)) return [];
+export function worstImports({ body }: Sample): Worst[] {
   const [row = {}] = (body as { readonly rows: readonly Readonly<Record<string, unknown>>[] }).rows;
   const csv = (label: string, make: () => string): Worst => ({
     label: `csv: ${label}`,

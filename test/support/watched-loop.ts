@@ -2,6 +2,7 @@ import { constants, PerformanceObserver, type PerformanceEntry } from 'node:perf
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { processorTime } from './processor-time.js';
 
 /**
  * The longest time that the thread was blocked by one piece of work, in milliseconds of user processor time. Factors of
@@ -13,10 +14,11 @@ export async function longestWork(work: () => Promise<void>): Promise<number> {
   const collections: PerformanceEntry[] = [];
   const observer = new PerformanceObserver((list) => void collections.push(...list.getEntries().filter(isOfWholeHeap)));
   observer.observe({ entryTypes: ['gc'] });
-  let last = { at: performance.now(), cpu: processorMs() };
+  let last = { at: performance.now(), ...processorTime() };
   const look = (): void => {
-    const now = { at: performance.now(), cpu: processorMs() };
-    stretches.push({ from: last.at, to: now.at, ms: Math.min(now.at - last.at, now.cpu - last.cpu) });
+    const now = { at: performance.now(), ...processorTime() };
+    const ms = Math.min(now.at - last.at, now.all - last.all, now.user - last.user);
+    stretches.push({ from: last.at, to: now.at, ms });
     last = now;
   };
   const timer = setInterval(look, 1);
@@ -63,5 +65,3 @@ const collectedMs = (collections: readonly PerformanceEntry[], from: number, to:
     (sum, { startTime, duration }) => sum + Math.max(0, Math.min(to, startTime + duration) - Math.max(from, startTime)),
     0,
   );
-
-const processorMs = (): number => process.threadCpuUsage().user / 1_000;
