@@ -174,6 +174,21 @@ describe('analytics', () => {
       ]);
     });
 
+    it('state a DSO of up to 999 days, and none above or if nothing was billed in the last 90 days', async () => {
+      const { plane } = makePlane();
+      const { id } = await plane.createContract(
+        aContract({ payments: [aLine({ dueDate: '2026-07-01', amount: 999 })] }),
+      );
+      const dsoOf = async () => (await plane.getAnalyticsSummary(ALL)).dso;
+      expect(await dsoOf()).to.equal(null);
+      const invoice = { contractId: id, invoiceDate: '2026-03-01', status: 'issued' } as const;
+      await plane.addInvoice({ ...invoice, invoiceNo: 'B-1', invoiceAmount: 89.99 });
+      const { dso, byCurrency, outstandingAmount } = await plane.getAnalyticsSummary(ALL);
+      expect([dso, byCurrency[0]?.dso, outstandingAmount]).to.deep.equal([null, null, 999]);
+      await plane.addInvoice({ ...invoice, invoiceNo: 'B-2', invoiceAmount: 0.01 });
+      expect(await dsoOf()).to.equal(999);
+    });
+
     it('record a correction in the month in which it is made, and leave the previous month unchanged', async () => {
       const { plane } = makePlane();
       const { payments } = await plane.createContract(

@@ -216,7 +216,7 @@ function headline(shown: Shown, { today, lead }: Question, code: string, counted
       sum(due, (line) => (line.receivedAmount < line.amount ? minor(line.receivedAmount, code) : amount(line))),
       sum(due, amount),
     ),
-    dso: rounded(outstanding * 90n, billed),
+    dso: outstanding * 90n > billed * 999n ? null : rounded(outstanding * 90n, billed),
     cei: rounded((opening + billed - outstanding) * 100n, opening + billed - (outstanding - overdue)),
     avgDaysLate: rounded(late, sum(settled, amount)),
     atRiskAmount: aging[4]?.amount ?? 0,

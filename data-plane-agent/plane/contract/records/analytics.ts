@@ -50,9 +50,15 @@ const headline = {
   invoicedAmount: sum('Net of red letters; includes invoice records without a payment line.'),
   uninvoicedAmount: sum('Σ of the uninvoiced amount of each line; an over-invoiced line does not reduce it.'),
   collectionRate: ratio('Received on lines due up to today, each capped at its amount, ÷ total amount of those lines.'),
-  dso: ratio('Days: outstanding ÷ billed in the last 90 days × 90.'),
-  cei: ratio('Percent: (opening + billed − closing total) ÷ (opening + billed − closing current) × 100.'),
-  avgDaysLate: ratio('Average days late of the lines paid in full, weighted by amount.'),
+  dso: ratio(
+    'Days: outstanding ÷ billed in the last 90 days × 90. `null` if nothing was billed or if it would exceed 999 days, because too little was billed.',
+  ),
+  cei: ratio(
+    'Percent: (opening + billed − closing total) ÷ (opening + billed − closing current) × 100. `null` if the divisor is not above 0.',
+  ),
+  avgDaysLate: ratio(
+    'Average days late of the lines paid in full, weighted by amount. `null` if no line is paid in full.',
+  ),
   atRiskAmount: sum('Outstanding for more than 90 days after the due date.'),
   aging: s.list(
     s.object({ bucket: s.enum(AGING_BUCKETS), count: count('Open payment lines.'), amount: sum('Outstanding.') }),

@@ -31,6 +31,8 @@ export interface SummaryGroup {
 
 /** The number of days, ending today, over which DSO and CEI are computed. */
 const PERIOD = 90n;
+/** A longer DSO is not stated: too little was billed in the period for it to be meaningful. In days. */
+const LONGEST_DSO = 999n;
 
 /** The cuts between aging buckets, the period and the reminder window. */
 export const summaryCuts = ({
@@ -139,7 +141,7 @@ function amountsOf({ segments, groups }: Figures, code: string) {
     uninvoicedAmount: amount(sum('uninvoiced')),
     // The amount less the outstanding amount is the amount received, without overpayments.
     collectionRate: scaled(sum('amount', due) - sum('outstanding', due), sum('amount', due)),
-    dso: scaled(left, billed, PERIOD),
+    dso: left * PERIOD > billed * LONGEST_DSO ? null : scaled(left, billed, PERIOD),
     // The current part of receivables is not yet due.
     cei: scaled(opening + billed - left, opening + billed - (left - late), 100n),
     avgDaysLate: scaled(sum('late'), sum('settled')),
