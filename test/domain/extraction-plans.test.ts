@@ -6,14 +6,14 @@ import { extract, type Extraction } from '../../data-plane-agent/plane/domain/ex
 const read = (text: string): Extraction => extract(text, { currencyCode: 'CNY' });
 const fieldOf = (text: string, key: string): ExtractedField | undefined =>
   read(text).fields.find(({ fieldKey }) => fieldKey === key);
-/** Lists `period amount` of each payment. */
-function planOf(text: string): string[] {
+/** Lists `period amount` of each payment, with its due date if asked. */
+function planOf(text: string, parts: readonly ('dueDate' | 'amount')[] = ['amount']): string[] {
   const { fields } = read(text);
   const value = (key: string) => fields.find(({ fieldKey }) => fieldKey === key)?.value;
   return fields
     .filter(({ fieldKey }) => fieldKey.endsWith('.period'))
     .map(({ fieldKey, value: period }) =>
-      [period, value(fieldKey.replace('.period', '.amount'))]
+      [period, ...parts.map((part) => value(fieldKey.replace('period', part)))]
         .filter((part) => part !== undefined)
         .map(String)
         .join(' '),
@@ -146,6 +146,120 @@ describe('payments given only as shares', () => {
         ?.value,
     ).to.equal('2027-06-30');
   });
+});
+
+describe('shares with dates and days between them', () => {
+  const read = (text: string): string[] => planOf(text, ['amount', 'dueDate']);
+  const rows: readonly (readonly [what: string, text: string, plan: readonly string[]])[] = [
+    [
+      'an event, a number of days and a date',
+      'Contract Price: USD 40,000\nPayment: 30% upon signing, 60% within 30 days after delivery, 10% by 31 December 2026',
+      ['upon signing 12000', 'within 30 days after delivery 24000', 'by 31 December 2026 4000 2026-12-31'],
+    ],
+    [
+      'a date with a comma, a number in words and digits',
+      'Total Price: USD 1,000\n30% upon signing; 60% within thirty (30) days after delivery; and the remaining 10% by December 31, 2026.',
+      ['upon signing 300', 'within thirty (30) days after delivery 600', 'by December 31, 2026 100 2026-12-31'],
+    ],
+    [
+      'dates with slashes',
+      'Total Price: USD 1,000\n30% by 31/12/2026 and 70% no later than 31/01/2027',
+      ['by 31/12/2026 300 2026-12-31', 'no later than 31/01/2027 700 2027-01-31'],
+    ],
+    [
+      'dates before their shares',
+      'Total Price: USD 1,000\nBy 1 March 2026: 30%; by 1 June 2026: 70%',
+      ['By 1 March 2026 300 2026-03-01', 'by 1 June 2026 700 2026-06-01'],
+    ],
+    [
+      'days without a preposition, and days net',
+      'Total Price: USD 1,000\n20% on order, 40% 30 days after delivery, 40% net 60 days',
+      ['on order 200', '30 days after delivery 400', 'net 60 days 400'],
+    ],
+    [
+      'shares of the contract price',
+      'Total Price: USD 1,000\n30% of the contract price upon signing, 60% of the contract price within 30 days after delivery and 10% of the contract price on or before 31 December 2026',
+      ['upon signing 300', 'within 30 days after delivery 600', 'on or before 31 December 2026 100 2026-12-31'],
+    ],
+    [
+      'Chinese, share last',
+      '合同总价：100,000元\n合同签订后支付30%，交货后30日内支付60%，2026年12月31日前支付10%',
+      ['合同签订后 30000', '交货后30日内 60000', '2026年12月31日前 10000 2026-12-31'],
+    ],
+    [
+      'Chinese, with a name for the rest',
+      '合同总价：100,000元\n签订后10日内付30%，2026年6月1日前付60%，余款10%于2026年12月31日前付清',
+      ['签订后10日内 30000', '2026年6月1日前 60000 2026-06-01', '余款 10000 2026-12-31'],
+    ],
+    [
+      'Chinese, share first',
+      '合同总价：100,000元\n30%签约后，60%到货后30天，10%于2026年12月31日',
+      ['签约后 30000', '到货后30天 60000', '2026年12月31日 10000 2026-12-31'],
+    ],
+    [
+      'a table whose conditions contain the date',
+      '合同总价：1,000元\n| 阶段 | 比例 | 条件 |\n|---|---|---|\n| 首付款 | 90% | 签约后 |\n| 质保金 | 10% | 2026年12月31日前 |',
+      ['首付款 900', '质保金 100 2026-12-31'],
+    ],
+    [
+      'no plan from increases of the rent',
+      '租金总额：100,000元\n2027年1月1日起每月租金为原租金的105%，2028年1月1日起递增5%',
+      [],
+    ],
+  ];
+  for (const [what, text, plan] of rows) it(what, () => expect(read(text)).to.deep.equal(plan));
+
+  it('that exceed the whole are no plan, and the warning gives their sum', () => {
+    const { fields, warnings } = extract(
+      'Contract Price: USD 40,000\n30% upon signing, 60% within 30 days after delivery, 15% by 31 December 2026',
+      { currencyCode: 'CNY' },
+    );
+    expect(fields.filter(({ fieldKey }) => fieldKey.startsWith('payments'))).to.deep.equal([]);
+    expect(warnings.map(({ code }) => code)).to.deep.equal(['INSTALMENTS_MISMATCH']);
+    expect(warnings[0]?.message).to.contain(' 105 % ');
+  });
+
+  it('cause no warning if percentages with only a date stand apart from the plan', () => {
+    const { warnings } = extract(
+      'Total Rent: USD 40,000\n20% on signing\nThe rent is 103% from 1 January 2027.\nThe rent is 106% from 1 January 2028.\n5% by 1 January 2029',
+      { currencyCode: 'CNY' },
+    );
+    expect(warnings).to.deep.equal([]);
+  });
+});
+
+describe('named instalments', () => {
+  const names = [
+    ['首付款', '二期款', '三期款', '尾款'],
+    ['一期款', '二期进度款', '中期款', '质保金'],
+    ['首笔款', '进度款', '结算款', '末期款'],
+    ['启动款', '初验款', '终验款', '剩余款项'],
+  ] as const;
+  const amounts = ['20000', '30000', '40000', '10000'];
+  for (const four of names) {
+    const plan = four.map((name, i) => `${name} ${amounts[i]}`);
+    const total = '合同总价：100,000元\n';
+    it(`${four.join('、')} are lines, with shares and with amounts, on one line or several`, () => {
+      const shares = four.map((name, i) => `${name}${Number(amounts[i]) / 1_000}%`);
+      const sums = four.map((name, i) => `${name}${amounts[i]}元`);
+      for (const text of [
+        shares.join('，'),
+        shares.map((share) => `（1）${share}；`).join('\n'),
+        shares.join('、'),
+        sums.map((sum) => `${sum}；`).join('\n'),
+        `期数\t金额（元）\t付款日期\n${four.map((name, i) => `${name}\t${amounts[i]}\t2026-0${i + 1}-01`).join('\n')}`,
+      ])
+        expect(planOf(total + text), text).to.deep.equal(plan);
+    });
+  }
+
+  it('separated by commas are separate lines with their amounts and dates', () =>
+    expect(
+      planOf('合同总价：120万元\n首付款36万元，二期款72万元于2026年6月1日前付，尾款12万元。', ['amount', 'dueDate']),
+    ).to.deep.equal(['首付款 360000', '二期款 720000 2026-06-01', '尾款 120000']));
+
+  it('are not the phases of a project', () =>
+    expect(planOf('合同总价：120万元\n二期工程款项的30%由业主支付。\n本项目二期30%')).to.deep.equal([]));
 });
 
 describe('the method of payment', () => {

@@ -53,7 +53,7 @@ Page 1 of 1
     'payments[0].amount': 570000,
     'payments[1].period': 'upon delivery',
     'payments[1].amount': 1140000,
-    'payments[2].period': 'after commissioning',
+    'payments[2].period': 'within 30 days after commissioning',
     'payments[2].amount': 190000,
   },
   terms: [] as string[],

@@ -17,7 +17,7 @@ import { tablesOf } from './tables.js';
 import { keepOfOtherDocument, otherDocument, readTitle } from './titles.js';
 
 /** The version must be increased when the rules read different values from the same text. */
-export const ENGINE = { name: 'rules', version: '2' } as const;
+export const ENGINE = { name: 'rules', version: '3' } as const;
 
 export interface Extraction {
   readonly fields: readonly ExtractedField[];

@@ -1,6 +1,6 @@
 import { isAmountProblem, toMajor, toMinor } from '../../../base/money.js';
 import type { Readings } from './candidates.js';
-import { findDay } from './dates.js';
+import { findDay, type ReadDay } from './dates.js';
 import { rawText, trimmed, type Span } from './document.js';
 import { amountIn } from './goods.js';
 import { hundredths, shareIn, WHOLE, type ReadPayment } from './shares.js';
@@ -31,8 +31,7 @@ export function readSchedule(document: Labelled, table: Table): ReadPayment[] {
     const cell = row[at.period];
     const period = cell && periodIn(document, cell);
     if (!cell || !period || TOTAL.test(document.plain.slice(cell.start, cell.end))) continue;
-    const dueCell = at.due < 0 ? undefined : row[at.due];
-    const day = dueCell && findDay(document.plain, dueCell.start, dueCell.end);
+    const day = dueIn(document, row, at);
     const amount = amountIn(document, { table, row, column: at.amount });
     const shareCell = at.share < 0 ? undefined : row[at.share];
     const share = shareCell && shareIn(document, shareCell);
@@ -46,6 +45,21 @@ export function readSchedule(document: Labelled, table: Table): ReadPayment[] {
     });
   }
   return payments;
+}
+
+/** The date in the column of due dates; without such a column, in one of conditions: `验收后，2026年12月31日前`. */
+function dueIn(
+  { plain }: Labelled,
+  row: readonly Span[],
+  at: Readonly<Record<'period' | 'due' | 'amount' | 'share', number>>,
+): ReadDay | undefined {
+  const others = [at.period, at.amount, at.share];
+  const cells = at.due < 0 ? row.filter((_, column) => !others.includes(column)) : row.slice(at.due, at.due + 1);
+  for (const { start, end } of cells) {
+    const day = findDay(plain, start, end);
+    if (day) return day;
+  }
+  return undefined;
 }
 
 /** Bare numbers are accepted, since instalments are often only numbered. */

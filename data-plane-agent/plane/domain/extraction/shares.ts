@@ -13,6 +13,12 @@ export interface ReadPayment {
   readonly confidence: number;
 }
 
+/** `isDated`: the condition names no event, only a date or a number of days. */
+export interface BareStage {
+  readonly payment: ReadPayment;
+  readonly isDated: boolean;
+}
+
 /** Cumulative shares and bounds, which are not shares of a single payment. */
 const UP_TO =
   /付至|支付到|支付至|付到|累计|不宜?超过|不高于|不低于|不少于|至少|最多|up to|cumulative|not (?:to )?exceed|no more than|at (?:least|most)/;
@@ -91,41 +97,48 @@ function gapsIn(text: string, from: number, to: number): number[] {
     if (sign === '(') depth += 1;
     if (sign === ')') depth = Math.max(0, depth - 1);
     if (depth > 0) continue;
-    if (/[,;、/+]/.test(sign) && !/^\d{3}/.test(text.slice(at + 1, at + 4))) gaps.push(at + 1);
+    if (/[,;、/+]/.test(sign) && !isInNumber(text, at)) gaps.push(at + 1);
     else if (sign === ' ' && /^ (?:and|plus|then) /.test(text.slice(at, at + 6))) gaps.push(at);
   }
   return gaps;
 }
 
+/** Whether a comma or slash is part of an amount or a date: `12,000`, `December 31, 2026`, `31/12/2026`. */
+const isInNumber = (text: string, at: number): boolean => {
+  const [before, after] = [text.slice(Math.max(0, at - 8), at), text.slice(at, at + 8)];
+  return (
+    (/\d$/.test(before) && /^(?:,\d{3}(?!\d)|\/\d)/.test(after)) ||
+    (/[a-z] \d{1,2}(?:st|nd|rd|th)?$/.test(before) && /^, ?(?:19|20)\d{2}(?!\d| ?%)/.test(after))
+  );
+};
+
 /** Percentages of other things. */
 const OF_OTHERS =
-  /折扣|优惠|利率|利息|保险|股权|持股|表决|毛利|discount|insur|rebate|shareholding|voting|margin|humidity|capacity|utili[sz]ation/;
+  /折扣|优惠|递增|上浮|上涨|利率|利息|保险|股权|持股|表决|毛利|discount|insur|rebate|increas|escalat|shareholding|voting|margin|humidity|capacity|utili[sz]ation/;
 
 /**
  * Reads a share with its condition but without a word for the total: `30% upon signing`, `货到验收后支付60%`, `30% deposit`,
- * `余款10%`.
+ * `余款10%`. A condition may also be a date (`10% by 31 December 2026`) or a number of days (`60% net 30 days`).
  */
-export function bareStage(document: Labelled, part: Span): ReadPayment | undefined {
+export function bareStage(document: Labelled, part: Span): BareStage | undefined {
   const text = document.plain.slice(part.start, Math.min(part.end, part.start + 300));
   const mark = MARK.exec(text);
   const percent = mark?.[1];
-  if (
-    !mark ||
-    percent === undefined ||
-    Number(percent) > 100 ||
-    Number(percent) === 0 ||
-    !MILESTONE.test(text) ||
-    OF_OTHERS.test(text)
-  )
+  if (!mark || percent === undefined || Number(percent) > 100 || Number(percent) === 0 || OF_OTHERS.test(text))
     return undefined;
+  const day = findDay(document.plain, part.start, part.start + text.length);
+  const isDated = !MILESTONE.test(text);
+  if (isDated && !day && !DAYS.test(text)) return undefined;
   const end = mark.index + mark[0].length;
-  const name = nameBefore(text, mark.index) ?? nameAfter(text, end);
+  const due = day && { start: day.start - part.start, end: day.end - part.start };
+  const name = nameBefore(text, mark.index) ?? nameAfter(text, end) ?? (due && dated(text, due));
   if (!name) return undefined;
-  const period = { start: part.start + name.start, end: part.start + name.end };
+  // A name that ends within its date (`by December 31`) is continued to the end of it.
+  const isCut = due !== undefined && name.end > due.start && name.end < due.end;
+  const period = { start: part.start + name.start, end: part.start + (isCut ? due.end : name.end) };
   const value = rawText(document, period, 100);
-  const day = findDay(document.plain, part.start, part.end);
   const [amount] = findAmounts(document, { from: part.start, to: part.end, limit: 1 });
-  return {
+  const payment = {
     period: { ...period, value },
     due: day && { value: day.day, start: day.start, end: day.end },
     amount: amount && { value: amount.value, start: amount.start, end: amount.end },
@@ -133,13 +146,19 @@ export function bareStage(document: Labelled, part: Span): ReadPayment | undefin
     share: UP_TO.test(text) ? undefined : { percent, start: part.start + mark.index, end: part.start + end },
     confidence: 0.78,
   };
+  return { payment, isDated };
 }
 
 /** Numbering and conjunctions at the start of a part. */
 const OPENS =
   /^[\s,;、>*•·"-]*(?:\(?(?:[a-h]|\d{1,2}|[一二三四五六七八九十]{1,2}|[ivx]{1,4})(?:\.\d{1,2}){0,2}[).、,:]{1,2} *|[①-⑩] *)?(?:(?:and|then|plus) |即|在|于|自|待|the )*/;
-const IS_WHEN = /(?:后|前|内|时|日|满|到|毕|完|起|月|年)$/;
-const ENGLISH_WHEN = /^(?:(?:up)?on|within|after|before|prior to|at|against|following|with|when) (?:the )?[a-z0-9]/;
+const IS_WHEN = /(?:后|前|内|时|日|满|到|毕|完|起|月|年|天)$/;
+const PREPOSITIONS =
+  '(?:up)?on(?: or before)?|within|after|(?:no|not) later than|by|due(?: on| by)?|net|before|prior to|at|against|following|with|when';
+const ENGLISH_WHEN = new RegExp(`^(?:(?:${PREPOSITIONS}) (?:the )?[a-z0-9]|\\d{1,3} (?:days|weeks|months) )`);
+/** A number of days or months after an event. */
+const DAYS =
+  /\d{1,3}\)? ?(?:(?:calendar|working|business|banking) )?(?:days|weeks|months)(?![a-z])|\d{1,3} ?(?:个?工作日|天|日内|个月)/;
 const NOUNS = `${STAGES}|预付|advance|deposit|prepaid|retention`;
 const NOUN = new RegExp(`^(?:${NOUNS})$`);
 const NOUN_FIRST = new RegExp(
@@ -161,10 +180,20 @@ function nameBefore(text: string, until: number): Span | undefined {
   return { start: start + near, end: start + near + name.length };
 }
 
-const AFTER =
-  /(?:^|[\s,(])((?:(?:up)?on|within|after|before|prior to|at|against|following|with|when|in(?= advance)) (?:the )?[a-z0-9][^,.;:%(]{2,70})/;
+const AFTER = new RegExp(
+  `(?:^|[\\s,(])((?:(?:(?:${PREPOSITIONS}|in(?= advance| \\d)) (?:the )?[a-z0-9]|\\d{1,3} (?:(?:calendar|working|business|banking) )?(?:days|weeks|months) )(?:[^,.;:%(]|\\(\\d{1,3}\\)){2,70}))`,
+);
 const AFTER_CHINESE =
-  /^ {0,2}(?:\([^)]{0,40}\))?(?:货款|价款|款项|款)?(?:于|在)?([^,。;:%]{2,30}?(?:后|前|内|时|日))(?=[一再应]?[次性]{0,2}(?:支付|付)|$|[,。;])/;
+  /^ {0,2}(?:\([^)]{0,40}\))?(?:货款|价款|款项|款)?(?:于|在)?([^,。;:%]{2,30}?(?:后|前|内|时|日|天))(?=[一再应]?[次性]{0,2}(?:支付|付)|$|[,。;、])/;
+
+/** A date with the words that belong to it: `by 31 December 2026`, `2026年12月31日前`. */
+function dated(text: string, { start, end }: Span): Span {
+  const before = /(?:(?:up)?on or before|(?:no|not) later than|due(?: on| by)?|before|until|by|on) (?:the )?$/.exec(
+    text.slice(Math.max(0, start - 24), start),
+  );
+  const after = /^ ?(?:之前|以前|前|止|内|当日)/.exec(text.slice(end, end + 4));
+  return { start: start - (before?.[0].length ?? 0), end: end + (after?.[0].length ?? 0) };
+}
 
 function nameAfter(text: string, from: number): Span | undefined {
   const rest = text.slice(from);

@@ -24,11 +24,12 @@ export interface Stages {
 
 /**
  * A part of a plan with its line. `isBare`: it contains only a share and its condition, which alone is not enough to
- * identify a payment.
+ * identify a payment. `isDated`: its condition is only a date or a number of days.
  */
 interface Member {
   readonly payment: ReadPayment;
   readonly isBare: boolean;
+  readonly isDated: boolean;
   readonly line: number;
 }
 
@@ -66,7 +67,7 @@ const ENDS = new RegExp(
     raw`\. (?=[a-z(])`,
     raw`(?<=[,:;]) ?(?=\(?[1-9一二三四五六七八九][).、](?!\d))`,
     raw`(?<=[:,]) ?(?=第[一二三四五六七八九十\d]{1,3}(?:期|笔|次|批|阶段)|(?:the )?(?:first|second|third|fourth|final|last) (?:instal?ment|payment))`,
-    raw`(?<=,) ?(?=(?:首付款|首期款|预付款|定金|进度款|发货款|到货款|交货款|安装款|调试款|验收款|结算款|质保金|保修金|尾款|余款)[^,;。%\d]{0,12}\d[\d,.]{0,14} ?(?:%|元|万))`,
+    raw`(?<=,) ?(?=(?:首付款|首期款|[一二三四五六七八九十]期(?:进度)?款|中期款|预付款|定金|进度款|发货款|提货款|到货款|交货款|安装款|调试款|验收款|结算款|质保金|保修金|尾款|余款|末期款|末款)[^,;。%\d]{0,12}\d[\d,.]{0,14} ?(?:%|元|万))`,
   ),
   'g',
 );
@@ -92,9 +93,9 @@ function stagesIn(document: Labelled, clause: Span): Omit<Member, 'line'>[] {
     return [];
   return partsOf(document, clause).flatMap((part): Omit<Member, 'line'>[] => {
     const named = stageIn(document, part);
-    if (named) return [{ payment: named, isBare: false }];
+    if (named) return [{ payment: named, isBare: false, isDated: false }];
     const bare = bareStage(document, part);
-    return bare ? [{ payment: bare, isBare: true }] : [];
+    return bare ? [{ ...bare, isBare: true }] : [];
   });
 }
 
@@ -128,7 +129,8 @@ const OF_TOTAL = new RegExp(
 );
 const WHEN =
   /^[\s>*•·-]*(?:\(?(?:[a-h]|[\divx一二三四五六七八九十]{1,4})(?:\.\d{1,2}){0,2}[).、,:]{1,2} *|[①-⑩] *)?([^,，:%。;]{2,30}?(?:后|前|内|时|日)(?:[^,，:%。;]{0,12}?内)?)(?=,|，|由|[需买承乙甲]方|承租人|买受人|[再应一]?[次]?支付|[应再]?付)/;
-const WHEN_ENGLISH = /%[^%]{0,80}?((?:up)?on |within |after |before |prior to |at |against )([a-z][^,.;:%(]{3,60})/;
+const WHEN_ENGLISH =
+  /%[^%]{0,80}?((?:up)?on |within |after |before |prior to |at |against )([a-z\d](?:[^,.;:%(]|\(\d{1,3}\)){3,60})/;
 
 /** Finds a share of the total with a condition but no name: for `发货前支付合同总额的50%` the name is `发货前`. */
 function conditionIn(text: string): RegExpExecArray | null {
@@ -167,19 +169,27 @@ function runsOf(members: readonly Member[]): Run[] {
     if (run && sumOf(run) !== WHOLE && member.line - (run.at(-1)?.line ?? 0) <= APART) run.push(member);
     else runs.push([member]);
   }
-  return runs.map((run) => {
-    const named = run.filter(({ isBare }) => !isBare);
-    const sum = sumOf(run);
-    if (named.length === run.length || (run.length > 1 && sum === WHOLE)) return { kept: run, warning: undefined };
-    // A single bare share may be a share of anything.
-    if (run.length < 2 || sumOf(named) === WHOLE) return { kept: named, warning: undefined };
-    return {
-      kept: named,
-      warning: warn('INSTALMENTS_MISMATCH', {
-        message: `The shares of the instalments add up to ${sum / 100} % and not to 100 %: those that have no name were not read as payment lines.`,
-      }),
-    };
-  });
+  return runs.map(planIn);
+}
+
+function planIn(run: readonly Member[]): Run {
+  const whole = [run, run.filter(({ isDated }) => !isDated)].find((one) => one.length > 1 && sumOf(one) === WHOLE);
+  if (whole) return { kept: whole, warning: undefined };
+  // A percentage with only a date counts beside a part of a plan; elsewhere it may be of anything, such as a rent increase.
+  const said = run.filter(
+    (member) => !member.isDated || run.some(({ isDated, line }) => !isDated && line === member.line),
+  );
+  const named = said.filter(({ isBare }) => !isBare);
+  const sum = sumOf(said);
+  // A single bare share may be a share of anything.
+  if (named.length === said.length || said.length < 2 || sumOf(named) === WHOLE)
+    return { kept: named, warning: undefined };
+  return {
+    kept: named,
+    warning: warn('INSTALMENTS_MISMATCH', {
+      message: `The shares of the instalments add up to ${sum / 100} % and not to 100 %: those that have no name were not read as payment lines.`,
+    }),
+  };
 }
 
 /** In hundredths of a percent. */
