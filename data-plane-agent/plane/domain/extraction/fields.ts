@@ -1,5 +1,6 @@
 import { currencyOf, findAmounts, readAmount } from './amounts.js';
 import type { Readings } from './candidates.js';
+import { countedByLabel, countedName } from './counted-names.js';
 import { findDay } from './dates.js';
 import { lineAt, lineSpan, rawText, trimmed, type Span } from './document.js';
 import type { LabelHit, Separation } from './label-hits.js';
@@ -207,33 +208,14 @@ const READERS: Partial<Readonly<Record<LabelKind, (place: Passage) => void>>> = 
 /** Addresses may contain commas. */
 const PREMISES = /premises|property|房屋|坐落/;
 
-/** `规格型号及数量：CX104-5 壹台` contains both. Digits of a model are not a quantity unless a separator precedes them. */
-const COUNTED = {
-  equipmentModel: /^(.*?\S)[\s,，;、×*]+(\S{1,6}[台套辆件个部架]|\d{1,4} ?(?:units?|sets?))$/i,
-  equipmentName:
-    /^(.*?[^\s\d,，;、×*])[\s,，;、×*]*((?:\d{1,6}|[一二两三四五六七八九十壹贰叁肆伍陆柒捌玖拾]{1,3}) ?[台套辆件个部架组座]|\d{1,4} ?(?:units?|sets?))$/i,
-} as const;
-
-function addWithCount(place: Passage, key: keyof typeof COUNTED, text: ReadText | undefined): void {
-  const both =
-    text && /数量|quantity/.test(label(place))
-      ? COUNTED[key].exec(place.document.plain.slice(text.start, text.end))
-      : null;
-  if (!text || !both) return addText(place, key, text);
-  const [all, named = '', amount = ''] = both;
-  addText(place, key, {
-    start: text.start,
-    end: text.start + named.length,
-    value: rawText(place.document, { start: text.start, end: text.start + named.length }),
-  });
-  const count = readCount(place.document, text.start + all.lastIndexOf(amount));
-  if (count)
-    place.readings.add('quantity', {
-      value: count.value,
-      start: count.start,
-      end: count.end,
-      confidence: place.confidence,
-    });
+/** A quantity in a name is less certain than one with a label of its own. */
+function addWithCount(place: Passage, key: 'equipmentName' | 'equipmentModel', text: ReadText | undefined): void {
+  const { document, readings, confidence } = place;
+  const labelled = text && /数量|quantity/.test(label(place)) ? countedByLabel(document, key, text) : undefined;
+  const counted = labelled ?? (text && key === 'equipmentName' ? countedName(document, text) : undefined);
+  addText(place, key, counted?.name ?? text);
+  if (counted?.count)
+    readings.add('quantity', { ...counted.count, confidence: labelled ? confidence : confidence * 0.9 });
 }
 
 const isLease = ({ readings }: Passage): boolean => readings.best('type')?.value === 'lease';

@@ -1,6 +1,7 @@
 import type { WarningCode } from '../../../base/warnings.js';
 import { readAmount, type ReadAmount } from './amounts.js';
 import type { Readings } from './candidates.js';
+import { countedName } from './counted-names.js';
 import type { Span } from './document.js';
 import { columnFor, type Table } from './tables.js';
 import { readCount, textOf, type Labelled } from './values.js';
@@ -29,8 +30,10 @@ export function readGoods(document: Labelled, table: Table, readings: Readings):
     for (const key of ['equipmentName', 'equipmentModel'] as const) {
       const cell = at[key] < 0 ? undefined : row[at[key]];
       const text = cell && textOf(document, cell, 500);
-      if (text && (key === 'equipmentModel' || !/^[\d.]+$/.test(text.value)))
-        readings.add(key, { ...text, confidence, doubts });
+      if (!text || (key === 'equipmentName' && /^[\d.]+$/.test(text.value))) continue;
+      const counted = key === 'equipmentName' ? countedName(document, text) : undefined;
+      readings.add(key, { ...(counted?.name ?? text), confidence, doubts });
+      if (counted) readings.add('quantity', { ...counted.count, confidence: confidence * 0.9, doubts });
     }
     const count = at.quantity < 0 ? undefined : countIn(document, row[at.quantity]);
     if (count) readings.add('quantity', { value: count.value, start: count.start, end: count.end, confidence, doubts });

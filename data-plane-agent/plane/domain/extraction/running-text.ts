@@ -1,6 +1,7 @@
 import { normalCut } from '../../../base/text.js';
 import { findAmounts, readAmount } from './amounts.js';
 import type { Readings } from './candidates.js';
+import { countedName } from './counted-names.js';
 import type { Document } from './document.js';
 import { MEANS_CHINESE, MEANS_ENGLISH } from './means.js';
 import { readChineseNumber } from './numerals.js';
@@ -31,7 +32,7 @@ const PATTERNS: readonly Pattern[] = [
   {
     key: 'equipmentName',
     confidence: 0.75,
-    pattern: /(?:购买|采购|租赁|承租|出售|出租)的?([\u4e00-\u9fff]{2,20})\((?=型号|规格)/g,
+    pattern: /(?:购买|采购|租赁|承租|出售|出租)的?((?:\d{1,4} ?[台套辆部架])?[\u4e00-\u9fff]{2,20})\((?=型号|规格)/g,
     value: asWritten,
   },
   {
@@ -119,7 +120,10 @@ export function readRunningText(document: Document, readings: Readings): void {
       if (!match) break;
       const said = match[1] ?? match[2] ?? '';
       const start = match.index + match[0].lastIndexOf(said);
-      readings.add(key, { value: value(said, document, start), start, end: start + said.length, confidence });
+      const text = { value: value(said, document, start), start, end: start + said.length };
+      const counted = key === 'equipmentName' ? countedName(document, text) : undefined;
+      readings.add(key, { ...(counted?.name ?? text), confidence });
+      if (counted) readings.add('quantity', { ...counted.count, confidence });
     }
   }
   readPrices(document, readings);
