@@ -95,7 +95,11 @@ export const ExtractionRun = s.object(
     engine: s.object({ name: s.text({ max: 64 }), version: s.text({ max: 64 }) }),
     overallConfidence: confidence(),
     fields: s.list(Field, MAX_FIELDS),
-    missingFields: s.list(s.text({ max: 100 }), 100, 'Contract fields for which no value was found.'),
+    missingFields: s.list(
+      s.text({ max: 100 }),
+      100,
+      'Contract fields that the paper of a contract may state and for which no value was found; not those that the organisation sets itself, such as `ownerId`, `subjectId` and `archiveCode`.',
+    ),
     warnings,
     reviews: s.list(Review, SHOWN_REVIEWS, `The latest ${SHOWN_REVIEWS} reviews, newest first.`),
     createdBy: s.nullable(s.id()),

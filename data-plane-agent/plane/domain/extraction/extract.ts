@@ -6,7 +6,7 @@ import { readClauses } from './clauses.js';
 import { documentOf, pageAt, rawText, type Document } from './document.js';
 import { readFields } from './fields.js';
 import { readGoods } from './goods.js';
-import { byPlace, CONTRACT_FIELDS, isTaken, placeOf } from './keys.js';
+import { byPlace, fieldsOfPaper, isTaken, placeOf } from './keys.js';
 import { labelHits } from './label-hits.js';
 import { readParties } from './parties.js';
 import { readRunningDays } from './periods.js';
@@ -127,8 +127,9 @@ const candidateOf = (document: Document, { value, confidence, start, end }: Cand
 
 const rounded = (confidence: number): number => Math.round(confidence * 100) / 100;
 
-/** The fields of a contract for which nothing was found, including `payments` and `terms`. */
+/** The fields that a paper of this type may state and that were not found, including `payments` and `terms`. */
 function missingOf(fields: readonly ExtractedField[]): string[] {
   const found = new Set(fields.map(({ fieldKey }) => placeOf(fieldKey)?.list ?? fieldKey));
-  return CONTRACT_FIELDS.filter((name) => !found.has(name));
+  const type = fields.find(({ fieldKey }) => fieldKey === 'type')?.value;
+  return fieldsOfPaper(type).filter((name) => !found.has(name));
 }

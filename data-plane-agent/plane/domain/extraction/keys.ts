@@ -15,6 +15,41 @@ export interface FieldPlace {
 /** The contract's own fields in order. */
 export const CONTRACT_FIELDS: readonly string[] = Object.keys(ContractInput.properties);
 
+/**
+ * The fields that the paper of a contract may state. The others are set by the organisation itself: its archive code,
+ * subject company and owner, the state of the record, custom fields.
+ */
+const OF_PAPERS: ReadonlySet<string> = new Set([
+  'contractNo',
+  'projectName',
+  'type',
+  'partyA',
+  'partyB',
+  'equipmentName',
+  'equipmentModel',
+  'quantity',
+  'unitPrice',
+  'totalAmount',
+  'currencyCode',
+  'paymentMethod',
+  'payeeAccount',
+  'payeeBank',
+  'deposit',
+  'periodicRent',
+  'paymentCycle',
+  'signDate',
+  'startDate',
+  'endDate',
+  'invoicePoints',
+  'remark',
+  'payments',
+  'terms',
+] satisfies (keyof ContractInput)[]);
+
+/** The fields that a paper of this type may state, in order. A sale has no rent. */
+export const fieldsOfPaper = (type: unknown): string[] =>
+  CONTRACT_FIELDS.filter((name) => OF_PAPERS.has(name) && !(type === 'sale' && name === 'periodicRent'));
+
 const ITEM = /^(payments|terms)\[(0|[1-9]\d{0,3})\]\.([A-Za-z]{1,40})$/;
 const ITEMS = { payments: PaymentLineInput.properties, terms: TermInput.properties };
 
