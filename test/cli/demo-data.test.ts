@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { addDays, addMonths, daysBetween } from '../../data-plane-agent/base/day.js';
 import { demoBook, type DemoContract } from '../../cli/demo/book.js';
 import { DEMO_MEMBERS, DEMO_OWNER, DEMO_SUBJECTS } from '../../cli/demo/cast.js';
@@ -8,6 +10,7 @@ import { papersOf } from '../../cli/demo/papers.js';
 import { extract } from '../../data-plane-agent/plane/domain/extraction/extract.js';
 import { TASK_STATUSES, WORKFLOW_STAGES } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { BUILT_IN_ROLES } from '../../server/tenants/roles.js';
+import { root } from '../support/source.js';
 
 const today = '2026-03-15';
 const linesOf = (contracts: readonly DemoContract[]): DemoLine[] => contracts.flatMap(({ lines }) => lines);
@@ -31,6 +34,24 @@ describe('the demo data', () => {
       new Set(BUILT_IN_ROLES.map(({ code }) => code)),
     );
     expect(DEMO_MEMBERS.filter(({ roleCode }) => roleCode === 'owner')).to.deep.equal([DEMO_OWNER]);
+  });
+
+  it('has the customer as party A and the own company as party B in all contracts, as in the tour of the README', () => {
+    for (const { input, subject } of contracts) {
+      expect(input.partyB, input.contractNo).to.equal(subject.legalName);
+      expect(DEMO_SUBJECTS.map(({ legalName }) => legalName)).not.to.include(input.partyA);
+    }
+    const readme = readFileSync(join(root, 'README.md'), 'utf8');
+    const parties = [
+      ...readme.matchAll(/"partyA": "([^"]+)", "partyB": "([^"]+)"/g),
+      ...readme.matchAll(/;'\$subject';([^;]+);([^;]+);/g), // cells of a CSV
+      ...readme.matchAll(/甲方（买方）：([^\\]+)\\n乙方（卖方）：([^\\]+)\\n/g),
+    ];
+    expect(parties).to.have.length.of.at.least(4);
+    for (const [all, customer, own] of parties) {
+      expect(own, all).to.match(/Huayue|华岳/);
+      expect(customer, all).not.to.match(/Huayue|华岳/);
+    }
   });
 
   it('has sales and leases at every stage', () => {

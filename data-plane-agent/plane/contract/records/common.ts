@@ -27,6 +27,12 @@ export const pageOf = <T>(
   { page, pageSize, total }: { page: number; pageSize: number; total: number },
 ) => ({ items, page, pageSize, total, pageCount: Math.ceil(total / pageSize) });
 
+/** Which party of a contract is which, wherever the two are shown. */
+export const PARTY_A =
+  'Party A (甲方) as the contract names it; if it names no party so, the customer, who pays: the buyer or lessee.';
+export const PARTY_B =
+  'Party B (乙方) as the contract names it; if it names no party so, the own company, which is paid: the seller or lessor.';
+
 const details = WARNING_DETAILS;
 
 /** Something to check that did not stop the request. */

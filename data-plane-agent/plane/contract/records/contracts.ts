@@ -8,7 +8,7 @@ import {
   VALIDITIES,
   WORKFLOW_STAGES,
 } from '../vocabulary.js';
-import { page, pageQuery, stamps, warnings } from './common.js';
+import { page, pageQuery, PARTY_A, PARTY_B, stamps, warnings } from './common.js';
 import { MAX_VALUES_KB } from './fields.js';
 import { Invoice, MAX_INVOICES } from './invoices.js';
 import { PaymentLine, PaymentLineInput } from './lines.js';
@@ -38,8 +38,8 @@ const required = {
   contractNo: s.name({ max: 100 }),
   projectName: s.plain(),
   subjectId: s.id('Subject company: the legal entity that the contract belongs to.'),
-  partyA: s.plain(),
-  partyB: s.plain(),
+  partyA: s.plain({ about: PARTY_A }),
+  partyB: s.plain({ about: PARTY_B }),
   equipmentName: s.plain(),
   equipmentModel: s.plain(),
   quantity: s.integer({ min: 1 }),

@@ -1,6 +1,6 @@
 import { s, partial, type Static } from '../../../base/schema.js';
 import { DUE_STATUSES, PAYMENT_STATUSES, PAYMENT_TABS, RECONCILIATION_STATUSES } from '../vocabulary.js';
-import { page, pageQuery, stamps, warnings } from './common.js';
+import { page, pageQuery, PARTY_A, PARTY_B, stamps, warnings } from './common.js';
 
 const receipt = {
   receivedAmount: s.optional(s.amount('The new cumulative total received on the line, not an increment.')),
@@ -108,8 +108,8 @@ export const paymentRowProperties = {
   ...lineProperties,
   contractNo: s.text(),
   projectName: s.text(),
-  partyA: s.text(),
-  partyB: s.text(),
+  partyA: s.text({ about: PARTY_A }),
+  partyB: s.text({ about: PARTY_B }),
   subjectId: s.id(),
   ownerId: s.id(),
 };
