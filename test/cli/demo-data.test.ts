@@ -203,6 +203,10 @@ describe('the demo data', () => {
       extract(text, { currencyCode: contract.input.currencyCode ?? '' }),
     );
     expect(runs.map(({ warnings }) => warnings.map(({ code }) => code))).to.deep.equal([[], ['TOTAL_MISMATCH']]);
+    for (const [i, { fields }] of runs.entries())
+      for (const { fieldKey, value } of fields)
+        if (fieldKey === 'partyA' || fieldKey === 'partyB')
+          expect(value, fieldKey).to.equal(documents[i]?.contract.input[fieldKey]);
     const [read] = documents;
     for (const { fieldKey, status } of read?.review ?? [])
       if (status === 'accepted')

@@ -170,7 +170,11 @@ describe('the extraction rules', () => {
       '甲方：甲公司有限公司\n乙方：乙公司有限公司',
       { partyA: '甲公司有限公司', partyB: '乙公司有限公司' },
     ],
-    ['parties by role', 'Lessee: B Corp\nLessor: A Leasing Ltd', { partyA: 'A Leasing Ltd', partyB: 'B Corp' }],
+    [
+      'parties by role: the customer is party A',
+      'Lessee: B Corp\nLessor: A Leasing Ltd',
+      { partyA: 'B Corp', partyB: 'A Leasing Ltd' },
+    ],
     [
       'a buyer who is party A',
       '需方（甲方）：甲港务集团\n供方（乙方）：乙机械厂',
@@ -200,12 +204,12 @@ describe('the extraction rules', () => {
     [
       'parties above their roles',
       'between\n\nALPHA S.A.\nas Owner\n\nand\n\nBETA INC.\nas Contractor\n',
-      { partyA: 'BETA INC.', partyB: 'ALPHA S.A.' },
+      { partyA: 'ALPHA S.A.', partyB: 'BETA INC.' },
     ],
     [
       'an owner as lessor',
       'Owner: Alpha Plant Ltd\nHirer: Beta Builders Ltd',
-      { partyA: 'Alpha Plant Ltd', partyB: 'Beta Builders Ltd' },
+      { partyA: 'Beta Builders Ltd', partyB: 'Alpha Plant Ltd' },
     ],
     [
       'no party from a sentence about a person',
@@ -215,12 +219,12 @@ describe('the extraction rules', () => {
     [
       'the author of a document that names only the other party',
       'Alpha Pumps GmbH\nORDER CONFIRMATION\nSold to:\nBeta Foods Ltd\n',
-      { type: 'sale', partyA: 'Alpha Pumps GmbH', partyB: 'Beta Foods Ltd' },
+      { type: 'sale', partyA: 'Beta Foods Ltd', partyB: 'Alpha Pumps GmbH' },
     ],
     [
       'no party from a title',
       'ORDER CONFIRMATION\nSold to:\nBeta Foods Ltd\n',
-      { type: 'sale', partyB: 'Beta Foods Ltd' },
+      { type: 'sale', partyA: 'Beta Foods Ltd' },
     ],
     ['no party from a signature field', '甲方（盖章）：\n乙方（盖章）：\nParty A (signature): ______', {}],
     // The equipment
@@ -250,7 +254,7 @@ describe('the extraction rules', () => {
     [
       'the account of the payee',
       '卖方：甲厂\n开户行：工行\n账号：6222 0210 0111 2222\n买方：乙厂\n开户行：建行\n账号：6217 0000 1111 3333',
-      { partyA: '甲厂', partyB: '乙厂', payeeBank: '工行', payeeAccount: '6222 0210 0111 2222' },
+      { partyA: '乙厂', partyB: '甲厂', payeeBank: '工行', payeeAccount: '6222 0210 0111 2222' },
     ],
     [
       'an account by a variant of its character',

@@ -59,8 +59,8 @@ Amounts that are not paid when due bear interest at 8% per annum.
   expected: {
     contractNo: 'RCE-EPC-014',
     projectName: 'Rio Claro 36 MW Solar Project',
-    partyA: 'TERRANOVA POWER SYSTEMS INC.',
-    partyB: 'RIO CLARO ENERGIA S.A.',
+    partyA: 'RIO CLARO ENERGIA S.A.',
+    partyB: 'TERRANOVA POWER SYSTEMS INC.',
     totalAmount: 28_750_000,
     currencyCode: 'USD',
     paymentMethod: 'wire transfer',

@@ -16,8 +16,8 @@ THIS EQUIPMENT SALES AGREEMENT is entered into this 6th day of August, 2026, by 
   expected: {
     contractNo: 'ESA-2026-7719',
     type: 'sale',
-    partyA: 'Copperline Machine Tool Corp.',
-    partyB: 'Blue Mesa Aerospace, Inc.',
+    partyA: 'Blue Mesa Aerospace, Inc.',
+    partyB: 'Copperline Machine Tool Corp.',
     equipmentName: 'five-axis machining center',
     equipmentModel: 'VX-1050',
     quantity: 1,

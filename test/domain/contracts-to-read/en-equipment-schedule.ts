@@ -55,8 +55,8 @@ Title: Vice President                       Title: Chief Financial Officer
   expected: {
     contractNo: '40188-003',
     type: 'lease',
-    partyA: 'PRAIRIE STATE CAPITAL, LLC',
-    partyB: 'DELMONT FOODS, INC.',
+    partyA: 'DELMONT FOODS, INC.',
+    partyB: 'PRAIRIE STATE CAPITAL, LLC',
     equipmentName: 'Rotary bottle labeler',
     equipmentModel: 'CR-720 HS',
     quantity: 2,

@@ -37,8 +37,8 @@ These heads of terms are not intended to be legally binding.
   expected: {
     contractNo: 'HT/26/0319',
     type: 'lease',
-    partyA: 'Avonmouth Industrial Estates Limited',
-    partyB: 'Westbury Joinery Works Limited',
+    partyA: 'Westbury Joinery Works Limited',
+    partyB: 'Avonmouth Industrial Estates Limited',
     equipmentName: 'Unit 7, Castle Trade Park, Kelston Road, Bristol BS10 5EP',
     currencyCode: 'GBP',
     paymentMethod: 'standing order',

@@ -42,8 +42,8 @@ Register court Ulm HRB 670455, VAT ID DE146522000, Managing directors: Uwe Kessl
   expected: {
     contractNo: 'AB-260417',
     type: 'sale',
-    partyA: 'Kessler Fördersysteme GmbH',
-    partyB: 'Lakeshore Parcel Hub Oy',
+    partyA: 'Lakeshore Parcel Hub Oy',
+    partyB: 'Kessler Fördersysteme GmbH',
     equipmentName: 'Belt curve conveyor 90°',
     equipmentModel: 'GF-1200-L',
     quantity: 6,

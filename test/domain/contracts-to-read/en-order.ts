@@ -19,8 +19,8 @@ Delivery date: 20-Dec-2026
   expected: {
     contractNo: '4500098123',
     type: 'sale',
-    partyA: 'Helvetia Robotics AG',
-    partyB: 'Tees Valley Foundries plc',
+    partyA: 'Tees Valley Foundries plc',
+    partyB: 'Helvetia Robotics AG',
     equipmentName: 'Palletising robot',
     equipmentModel: 'HR-6',
     quantity: 2,

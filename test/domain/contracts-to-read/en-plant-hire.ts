@@ -26,8 +26,8 @@ The CPA Model Conditions apply. Interest at 4% above base rate is charged on lat
   expected: {
     contractNo: 'PH-55210',
     type: 'lease',
-    partyA: 'Tarn & Beck Plant Hire Ltd',
-    partyB: 'Fellside Civil Engineering Ltd',
+    partyA: 'Fellside Civil Engineering Ltd',
+    partyB: 'Tarn & Beck Plant Hire Ltd',
     equipmentName: 'Tracked excavator, 21 tonne',
     equipmentModel: 'Hitachi ZX210LC-7',
     quantity: 3,

@@ -38,8 +38,8 @@ Page 1 of 1
   expected: {
     contractNo: 'ESC-7741/26',
     type: 'sale',
-    partyA: 'Orbital Compressors Pty Ltd',
-    partyB: 'Kimberley Gas Holdings Limited',
+    partyA: 'Kimberley Gas Holdings Limited',
+    partyB: 'Orbital Compressors Pty Ltd',
     equipmentModel: 'SCX-450',
     quantity: 2,
     unitPrice: 950000,

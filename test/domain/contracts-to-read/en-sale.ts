@@ -47,8 +47,8 @@ SWIFT: BKCHCNBJ45A
   expected: {
     contractNo: 'SC-2026-113',
     type: 'sale',
-    partyA: 'Shenzhen Brightway Machinery Co., Ltd.',
-    partyB: 'Andes Minería S.A.',
+    partyA: 'Andes Minería S.A.',
+    partyB: 'Shenzhen Brightway Machinery Co., Ltd.',
     equipmentName: 'Hydraulic rock drill',
     equipmentModel: 'HRD-220',
     quantity: 4,

@@ -18,8 +18,8 @@ WHEREBY IT IS AGREED as follows:
 `,
   expected: {
     type: 'lease',
-    partyA: 'Jurong Bay Properties Pte. Ltd.',
-    partyB: 'Straits Marine Electronics Pte. Ltd.',
+    partyA: 'Straits Marine Electronics Pte. Ltd.',
+    partyB: 'Jurong Bay Properties Pte. Ltd.',
     equipmentName: 'Block 5 #03-14 Gul Industrial Park, 30 Gul Drive, Singapore 629477',
     signDate: '2026-07-21',
     startDate: '2026-08-01',

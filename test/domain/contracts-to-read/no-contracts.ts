@@ -195,7 +195,7 @@ Total due                                            GBP 1,081.20
 Please pay by bank transfer to Calder Hydraulics Ltd, sort code 40-22-18, account number 71882290, quoting the invoice number.
 Late payment: interest at 8% above base rate.
 `,
-    stated: { partyB: 'Northgate Fabrications Ltd' },
+    stated: { partyA: 'Northgate Fabrications Ltd' },
   },
   'a Chinese invoice': {
     text: `电子发票（增值税专用发票）
@@ -249,7 +249,7 @@ Paulo
 采购人：市第一中学
 采购代理机构：中诚招标代理有限公司
 `,
-    stated: { projectName: '市第一中学实验室设备采购项目', partyB: '市第一中学' },
+    stated: { projectName: '市第一中学实验室设备采购项目', partyA: '市第一中学' },
   },
   'a statement of account': {
     text: `ACCOUNT STATEMENT

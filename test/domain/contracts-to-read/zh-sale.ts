@@ -33,8 +33,8 @@ export const ZH_SALE = {
   expected: {
     contractNo: 'SJ-XS-2026-0312',
     type: 'sale',
-    partyA: '苏州精工数控机床有限公司',
-    partyB: '浙江大禾精密制造股份有限公司',
+    partyA: '浙江大禾精密制造股份有限公司',
+    partyB: '苏州精工数控机床有限公司',
     equipmentName: '立式加工中心',
     equipmentModel: 'VMC-850E',
     quantity: 3,

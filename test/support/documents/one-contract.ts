@@ -33,8 +33,8 @@ const LINES = [HEADING, ...ROWS.map(([label, value]) => `${label}: ${value}`)];
 export const ONE_CONTRACT_SAYS = {
   contractNo: 'KR-2026-07',
   type: 'sale',
-  partyA: 'Kestrel Robotics Ltd',
-  partyB: 'Northwind Packaging Ltd',
+  partyA: 'Northwind Packaging Ltd',
+  partyB: 'Kestrel Robotics Ltd',
   equipmentName: 'Six-axis industrial robot',
   equipmentModel: 'R6-20',
   quantity: 2,

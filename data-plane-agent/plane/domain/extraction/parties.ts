@@ -24,7 +24,7 @@ interface Mention extends Span, Role {
 
 /**
  * Reads the parties. `甲方` and `Party A` denote the first party, `乙方` and `Party B` the second; if a document names only
- * sides, the giving side (seller, lessor) is the first party.
+ * sides, the receiving side (buyer, lessee) is the first party: the customer, as in Chinese practice.
  */
 export function readParties(document: Labelled, readings: Readings): Roles {
   const ties = new Map<Side, Letter>();
@@ -55,8 +55,8 @@ export function readParties(document: Labelled, readings: Readings): Roles {
         ? undefined
         : giver === undefined
           ? side === 'giver'
-            ? 'A'
-            : 'B'
+            ? 'B'
+            : 'A'
           : side === 'giver'
             ? giver
             : other(giver));
@@ -68,7 +68,7 @@ export function readParties(document: Labelled, readings: Readings): Roles {
         confidence: letter || giver ? confidence : confidence - 0.03,
       });
   }
-  return { giver: giver ?? (mentions.some(({ letter }) => letter) ? undefined : 'A'), letterhead: letterhead?.side };
+  return { giver: giver ?? (mentions.some(({ letter }) => letter) ? undefined : 'B'), letterhead: letterhead?.side };
 }
 
 const MAX_LOOKED = 1_000;

@@ -56,8 +56,8 @@ export const BILINGUAL_EXPORT_SALE: ContractToRead = {
   expected: {
     contractNo: 'QD26-EX-0583',
     type: 'sale',
-    partyA: 'Qingdao Haiyue Rubber Machinery Co., Ltd.',
-    partyB: 'Anadolu Lastik Sanayi A.S.',
+    partyA: 'Anadolu Lastik Sanayi A.S.',
+    partyB: 'Qingdao Haiyue Rubber Machinery Co., Ltd.',
     signDate: '2026-08-06',
     equipmentName: 'Rubber Mixing Mill',
     equipmentModel: 'XK-660',

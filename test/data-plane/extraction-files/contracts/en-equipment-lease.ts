@@ -69,8 +69,8 @@ export const EN_EQUIPMENT_LEASE: ContractToRead = {
   expected: {
     contractNo: 'CAP-22871',
     type: 'lease',
-    partyA: 'Capstone Equipment Finance, LLC',
-    partyB: 'Tri-County Orthopedic Associates, P.C.',
+    partyA: 'Tri-County Orthopedic Associates, P.C.',
+    partyB: 'Capstone Equipment Finance, LLC',
     equipmentName: 'Mobile C-Arm X-Ray System',
     equipmentModel: 'OEC Elite CFD 31',
     quantity: 1,

@@ -62,8 +62,8 @@ export const EN_EQUIPMENT_PURCHASE: ContractToRead = {
   },
   expected: {
     type: 'sale',
-    partyA: 'Northgate Conveyor Systems Inc.',
-    partyB: 'Prairie Seed Cleaners Co-operative Ltd.',
+    partyA: 'Prairie Seed Cleaners Co-operative Ltd.',
+    partyB: 'Northgate Conveyor Systems Inc.',
     equipmentName: 'inclined bucket elevator',
     equipmentModel: 'BE-1800',
     quantity: 2,

@@ -87,8 +87,8 @@ export const EN_INTERNATIONAL_SALE: ContractToRead = {
   expected: {
     contractNo: 'ICS/2026/0147',
     type: 'sale',
-    partyA: 'Officine Meccaniche Brambilla S.p.A.',
-    partyB: 'Saigon Packaging Joint Stock Company',
+    partyA: 'Saigon Packaging Joint Stock Company',
+    partyB: 'Officine Meccaniche Brambilla S.p.A.',
     equipmentName: 'Automatic vertical form-fill-seal machine',
     equipmentModel: 'VFS-420 Servo',
     quantity: 4,

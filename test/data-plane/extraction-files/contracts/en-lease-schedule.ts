@@ -41,8 +41,8 @@ export const EN_LEASE_SCHEDULE: ContractToRead = {
   },
   expected: {
     type: 'lease',
-    partyA: 'Meridian Forklift Leasing Limited',
-    partyB: 'Baltic Cold Store Operators Limited',
+    partyA: 'Baltic Cold Store Operators Limited',
+    partyB: 'Meridian Forklift Leasing Limited',
     equipmentName: 'Electric counterbalance truck',
     equipmentModel: 'E25-600H',
     quantity: 6,

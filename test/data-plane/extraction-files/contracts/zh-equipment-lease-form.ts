@@ -45,8 +45,8 @@ export const ZH_EQUIPMENT_LEASE_FORM: ContractToRead = {
   expected: {
     contractNo: 'JX-ZL-2026-033',
     type: 'lease',
-    partyA: '济宁市吉祥建筑设备租赁有限公司',
-    partyB: '曲阜市第二建筑安装工程公司',
+    partyA: '曲阜市第二建筑安装工程公司',
+    partyB: '济宁市吉祥建筑设备租赁有限公司',
     projectName: '曲阜东站配套公寓项目',
     equipmentName: '塔式起重机',
     equipmentModel: 'QTZ80（TC6010）',

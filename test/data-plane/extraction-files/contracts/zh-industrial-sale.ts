@@ -79,8 +79,8 @@ export const ZH_INDUSTRIAL_SALE: ContractToRead = {
   expected: {
     contractNo: 'CZHY-2026-0418',
     type: 'sale',
-    partyA: '常州宏远锻压机床有限公司',
-    partyB: '合肥永泰汽车零部件股份有限公司',
+    partyA: '合肥永泰汽车零部件股份有限公司',
+    partyB: '常州宏远锻压机床有限公司',
     signDate: '2026-04-18',
     equipmentName: '闭式四点压力机',
     equipmentModel: 'J39-800',

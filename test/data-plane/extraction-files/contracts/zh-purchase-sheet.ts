@@ -30,8 +30,8 @@ export const ZH_PURCHASE_SHEET = {
   expected: {
     contractNo: 'JC20260512-07',
     type: 'sale',
-    partyA: '宁波海天塑机集团有限公司',
-    partyB: '东莞市精诚模具塑胶有限公司',
+    partyA: '东莞市精诚模具塑胶有限公司',
+    partyB: '宁波海天塑机集团有限公司',
     signDate: '2026-05-12',
     equipmentName: '伺服节能注塑机',
     equipmentModel: 'MA3200Ⅲ/1350',
