@@ -48,6 +48,15 @@ describe('analytics over HTTP', () => {
         await enter({ currencyCode: 'USD', totalAmount: 50, payments: [aLine({ dueDate: '2026-04-01', amount: 50 })] });
       });
 
+      it('a DSO is not stated where little or nothing was billed in the last 90 days', async () => {
+        const { asOwner, subjectId, owner } = await administration(server());
+        const payments = [aLine({ dueDate: '2026-03-01', amount: 1 }), aLine({ dueDate: '2026-06-01', amount: 100 })];
+        const dso = async () => (await asOwner.get<AnalyticsSummary>('/analytics/summary')).body.dso;
+        expect(await dso()).to.equal(null);
+        const entered = await asOwner.post('/contracts', aContract({ subjectId, ownerId: owner.id, payments }));
+        expect([entered.status, await dso()]).to.deep.equal([201, null]);
+      });
+
       it("a summary covers everything that the caller sees, in the tenant's display currency", async () => {
         const { status, body } = await org.asOwner.get<AnalyticsSummary>('/analytics/summary');
         expect(status).to.equal(200);

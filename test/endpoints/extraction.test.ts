@@ -31,6 +31,31 @@ forEachServer((server) => {
       return run;
     };
 
+    it('a plan of shares with dates and days, the quantity, the customer and what the paper lacks are returned', async () => {
+      const { fields, missingFields } = await readText(sales.client, {
+        text: 'EQUIPMENT SALES CONTRACT\nSeller: Own Machines Ltd\nBuyer: Harbour Works Ltd\nEquipment: Excavator x 3\nTotal Price: USD 300,000.00\nPayment: 30% upon signing, 60% within 30 days after delivery, 10% by 31 December 2026',
+      });
+      expect(fields.map(({ fieldKey, value }) => `${fieldKey}: ${String(value)}`)).to.deep.equal([
+        'type: sale',
+        'partyA: Harbour Works Ltd',
+        'partyB: Own Machines Ltd',
+        'equipmentName: Excavator',
+        'quantity: 3',
+        'totalAmount: 300000',
+        'currencyCode: USD',
+        'payments[0].period: upon signing',
+        'payments[0].amount: 90000',
+        'payments[1].period: within 30 days after delivery',
+        'payments[1].amount: 180000',
+        'payments[2].period: by 31 December 2026',
+        'payments[2].dueDate: 2026-12-31',
+        'payments[2].amount: 30000',
+      ]);
+      expect(missingFields).to.include.members(['contractNo', 'unitPrice', 'endDate']);
+      for (const key of ['ownerId', 'subjectId', 'archiveCode', 'periodicRent'])
+        expect(missingFields).not.to.include(key);
+    });
+
     it('a text is extracted, reviewed and becomes a contract of the caller', async () => {
       const run = await readText(sales.client, { fileName: 'contract.txt' });
       expect((await sales.client.get<ExtractionRun>(`/contracts/extractions/${run.id}`)).body).to.deep.equal(run);
