@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import type { Job } from '../base/schedules.js';
+import { mayScan } from '../plane/files/scanner/scanner.js';
 import type { FileServices } from '../plane/files/services.js';
 import { deliverWith, type Consumers } from './deliver.js';
 import type { Round, Step, Upkeep } from './upkeep.js';
@@ -26,10 +28,12 @@ export function planeJobs({ upkeep, files, consumers = {} }: PlaneJobsParts): re
   const orphans = job('file-orphans', '20 45 2 * * *', {
     'file-orphans': (plane) => plane.sweepFiles({ orphans: true }),
   });
+  const scans = fileScans({ upkeep, files });
   return [
     job('audit-chain', '*/5 * * * * *', { audit: (plane) => plane.chainAudit({}) }),
     job('upkeep', '25 * * * * *', { expiry: (plane) => plane.removeEnded({}), tasks: overdueTasks, ...outbox }),
-    fileScans({ upkeep, files }),
+    scans,
+    scannerReturns({ files, scans }),
     job('documents', '5,35 * * * * *', { documents: (plane) => plane.readDocuments({}) }),
     job('file-sweep', '20 15 * * * *', { 'file-sweep': (plane) => plane.sweepFiles({ orphans: false }) }),
     { ...orphans, run: (signal) => orphans.run(signal).then(() => files.objects.tidy()) },
@@ -44,7 +48,7 @@ const overdueTasks: Step = async (plane) => ({
 });
 
 /**
- * Does nothing while the scanner does not respond. When the scanner's signatures differ from those last seen by this
+ * Does nothing while the scanner does not respond or is not trusted. When the scanner's signatures differ from those last seen by this
  * process, the files of every tenant are rescanned; also on the first run, since changes during downtime are unknown.
  */
 function fileScans({ upkeep, files: { scanner, policy } }: Pick<PlaneJobsParts, 'upkeep' | 'files'>): Job {
@@ -52,7 +56,7 @@ function fileScans({ upkeep, files: { scanner, policy } }: Pick<PlaneJobsParts, 
   const run = async (signal: AbortSignal): Promise<void> => {
     if (!policy.scans) return;
     const version = await scanner.version();
-    if (!version) return;
+    if (!version || !mayScan(await scanner.trust())) return;
     if (version.signatures !== known) {
       await upkeep.bringForward('file-scans', signal);
       known = version.signatures;
@@ -60,4 +64,38 @@ function fileScans({ upkeep, files: { scanner, policy } }: Pick<PlaneJobsParts, 
     await upkeep.round({ job: 'file-scans', steps: { 'file-scans': (plane) => plane.scanFiles({}) }, signal });
   };
   return { name: 'file-scans', rule: '*/15 * * * * *', everywhere: true, run };
+}
+
+/**
+ * Asks a scanner that does not respond again every two seconds, and repeats its self-test when it is due. When the
+ * scanner can be used again, waiting files are scanned at once. Otherwise it costs no query.
+ */
+function scannerReturns({
+  files: { scanner, policy },
+  scans,
+}: Pick<PlaneJobsParts, 'files'> & { readonly scans: Pick<Job, 'run'> }): Job {
+  let couldScan = false;
+  const run = async (signal: AbortSignal): Promise<void> => {
+    if (!policy.scans) return;
+    const test = await unlessEnded(scanner.trust(), signal);
+    if (!test) return;
+    const isBack = mayScan(test) && !couldScan;
+    couldScan = mayScan(test);
+    if (isBack) await scans.run(signal);
+  };
+  return { name: 'scanner', rule: '*/2 * * * * *', everywhere: true, run };
+}
+
+/** `undefined` once the signal fires: a silent scanner must not delay the end of the process. */
+async function unlessEnded<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  const settled = new AbortController();
+  const ended = once(signal, 'abort', { signal: settled.signal }).then(
+    () => undefined,
+    () => undefined, // no longer awaited
+  );
+  try {
+    return await Promise.race([work, ended]);
+  } finally {
+    settled.abort();
+  }
 }

@@ -1,3 +1,4 @@
+import { CLAMD_MAX_BYTES } from '../plane/files/scanner/clamd-settings.js';
 import {
   boolean,
   bytes,
@@ -98,7 +99,7 @@ export const HOST_SETTINGS = {
   clamavUrl: setting({
     name: 'CLAMAV_URL',
     about:
-      'The clamd that scans files, as tcp://host:3310 or unix:/path; docker/clamd.conf configures one. Required with FILE_SCAN_MODE=clamav.',
+      'The clamd that scans files, as tcp://host:3310 or unix:/path; docs/scanner.md says how to configure one. Required with FILE_SCAN_MODE=clamav.',
     kind: clamavUrl(),
   }),
   fileDownloadRequiresCleanScan: setting({
@@ -160,6 +161,15 @@ export const HOST_CAUTIONS: readonly Rule<typeof HOST_SETTINGS & { readonly publ
           {
             name: 'FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN',
             problem: 'is false: files that could not be scanned can be downloaded',
+          },
+        ]
+      : [],
+  ({ fileScanMode, fileMaxBytes }) =>
+    fileScanMode === 'clamav' && fileMaxBytes > CLAMD_MAX_BYTES
+      ? [
+          {
+            name: 'FILE_MAX_BYTES',
+            problem: `is more than clamd can scan: files above ${CLAMD_MAX_BYTES} bytes wait forever`,
           },
         ]
       : [],

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { installations, type Installation } from '../support/cli.js';
-import { needsClamd, startClamd } from '../support/clamd.js';
+import { needsClamd, settingsOf, startClamd, type ClamdOptions } from '../support/clamd.js';
 
 interface Check {
   readonly name: string;
@@ -37,6 +37,31 @@ describe('duebook doctor: the scanner', () => {
     const stopped = await scannerCheck(installation, { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url });
     expect(stopped?.status).to.equal('fail');
     expect(stopped?.fix).to.contain('CLAMAV_URL');
+  });
+
+  it('names the lines that the clamd.conf of Debian lacks, with the values for FILE_MAX_BYTES', async () => {
+    const installation = await install();
+    const looked = async (options: ClamdOptions, env: Record<string, string> = {}) => {
+      const clamd = await startClamd({ conf: 'debian', ...options });
+      try {
+        return await scannerCheck(installation, { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url, ...env });
+      } finally {
+        await clamd.stop();
+      }
+    };
+    const alerts = ['AlertExceedsMax yes', 'AlertEncrypted yes'];
+    const limits = ['StreamMaxLength 51M', 'MaxFileSize 256M', 'MaxScanSize 1024M'];
+    const fresh = await looked({});
+    expect(fresh?.status).to.equal('fail');
+    expect(fresh?.fix).to.contain(`: ${[...alerts, ...limits].join('; ')} (`);
+    const larger = await looked({}, { FILE_MAX_BYTES: String(400 * 2 ** 20) });
+    expect(larger?.fix).to.contain(`${alerts.join('; ')}; StreamMaxLength 401M; MaxFileSize 401M; MaxScanSize 1604M (`);
+    const limited = await looked({ settings: settingsOf(alerts) });
+    expect(limited?.status).to.equal('warn');
+    expect(limited?.detail).to.contain('scans files up to 26214400 bytes (25 MiB)');
+    expect(limited?.fix).to.contain(`: ${limits.join('; ')} (`);
+    const repaired = await looked({ settings: settingsOf([...alerts, ...limits]) });
+    expect(repaired).to.include({ status: 'warn', fix: 'run freshclam to download them' });
   });
 
   it('reports that there is none', async () => {

@@ -162,6 +162,13 @@ describe('the configuration of the server', () => {
       scan: ['clamav', false],
       warnings: ['MFA_REQUIRED_FOR_ADMINS', 'FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN'],
     });
+    for (const [FILE_MAX_BYTES, warnings] of [
+      ['2147483645', []],
+      ['2147483646', ['FILE_MAX_BYTES']],
+    ] as const)
+      expect(read({ FILE_SCAN_MODE: 'clamav', CLAMAV_URL: 'tcp://clamd', FILE_MAX_BYTES }).warnings).to.deep.equal(
+        warnings,
+      );
     for (const url of ['tcp://clamd:3310', 'unix:/run/clamav/clamd.sock'])
       expect(faults({ FILE_SCAN_MODE: 'clamav', CLAMAV_URL: url })).to.deep.equal([]);
     for (const url of ['clamd:3310', 'http://clamd:3310', 'unix:clamd.sock'])

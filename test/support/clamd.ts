@@ -23,17 +23,28 @@ export interface TestClamd {
 /** The test file of eicar.org, split so that scanners do not report this source file. */
 export const EICAR = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-', 'ANTIVIRUS-TEST-FILE!', '$H+H*'].join('');
 
+export interface ClamdOptions {
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly listen?: 'tcp' | 'unix';
+  /** Where it listens; by default on a free port. */
+  readonly port?: number;
+  /** `debian`: test/support/clamd-debian.conf, as Debian 12 installs it (clamav-daemon 1.4.6). */
+  readonly conf?: 'shipped' | 'debian';
+}
+
 /**
- * Starts clamd with docker/clamd.conf, changed only in its paths, addresses and `settings`. It has one signature, for
- * EICAR at any position. Throws if clamd is not installed: see `needsClamd`.
+ * Starts clamd with docker/clamd.conf or Debian's, changed only in its paths, addresses and `settings`. It has one
+ * signature, for EICAR at any position. Throws if clamd is not installed: see `needsClamd`.
  */
 export async function startClamd({
   settings = {},
   listen = 'tcp',
-}: { settings?: Readonly<Record<string, string>>; listen?: 'tcp' | 'unix' } = {}): Promise<TestClamd> {
+  port: given,
+  conf = 'shipped',
+}: ClamdOptions = {}): Promise<TestClamd> {
   const program = clamdProgram();
   if (program === undefined) throw new Error(NONE);
-  const port = await freePort();
+  const port = given ?? (await freePort());
   let target: Target = { host: '127.0.0.1', port };
   let url = `tcp://127.0.0.1:${port}`;
   const { home, stop } = await startGuarded({
@@ -50,12 +61,13 @@ export async function startClamd({
       writeFileSync(join(folder, 'signatures', 'test.ndb'), signature('Eicar-Test', EICAR));
       writeFileSync(
         join(folder, 'clamd.conf'),
-        configuration({
+        configuration(conf, {
           ...place,
           DatabaseDirectory: join(folder, 'signatures'),
           TemporaryDirectory: folder,
           PidFile: join(folder, 'pid'),
           User: userInfo().username,
+          Foreground: 'yes',
           ...settings,
         }),
       );
@@ -111,13 +123,19 @@ function clamdProgram(): string | undefined {
   return folders.map((folder) => join(folder, 'clamd')).find((path) => existsSync(path));
 }
 
-/** The shipped configuration with some settings replaced. */
-function configuration(settings: Readonly<Record<string, string>>): string {
-  const replaced = new Set([...Object.keys(settings), 'LocalSocket', 'LocalSocketMode', 'FixStaleSocket']);
-  const shipped = read('docker/clamd.conf')
+/** The settings of a file's lines. */
+export const settingsOf = (lines: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]));
+
+const OF_THE_MACHINE = ['LocalSocket', 'LocalSocketMode', 'LocalSocketGroup', 'FixStaleSocket', 'LogFile', 'LogRotate'];
+
+/** A configuration with some settings replaced. */
+function configuration(conf: 'shipped' | 'debian', settings: Readonly<Record<string, string>>): string {
+  const replaced = new Set([...Object.keys(settings), ...OF_THE_MACHINE]);
+  const kept = read(conf === 'debian' ? 'test/support/clamd-debian.conf' : 'docker/clamd.conf')
     .split('\n')
     .filter((line) => !replaced.has(line.split(' ')[0] ?? ''));
-  return [...shipped, ...Object.entries(settings).map(([name, value]) => `${name} ${value}`), ''].join('\n');
+  return [...kept, ...Object.entries(settings).map(([name, value]) => `${name} ${value}`), ''].join('\n');
 }
 
 /** A line of an .ndb file: any file type (0), any offset (*). */

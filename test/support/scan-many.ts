@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { createLog } from '../../data-plane-agent/base/log.js';
-import { archiveFault } from '../../data-plane-agent/plane/files/archives/archive-limits.js';
+import { inspectArchive } from '../../data-plane-agent/plane/files/archives/archive-limits.js';
 import { createClamd } from '../../data-plane-agent/plane/files/scanner/clamd.js';
 
 /**
@@ -35,7 +35,7 @@ async function scanMany({
   await Promise.all(
     Array.from({ length: 4 }, async (_, lane) => {
       for (let done = lane; done < times; done += 4) {
-        const fault = await archiveFault(createReadStream(path) as AsyncIterable<Uint8Array>);
+        const { fault } = await inspectArchive(createReadStream(path) as AsyncIterable<Uint8Array>);
         const verdict = await scanner.scan(createReadStream(path), { sizeBytes });
         if (verdict.status !== 'clean' || fault !== undefined) throw new Error(JSON.stringify({ verdict, fault }));
       }

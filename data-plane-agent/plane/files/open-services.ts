@@ -6,7 +6,7 @@ import type { FileUrls } from './objects/file-system-urls.js';
 import type { ObjectStoreAddress } from './objects/object-store-address.js';
 import type { ObjectStore } from './objects/object-store.js';
 import { openObjectStore } from './objects/open-store.js';
-import type { Scanner } from './scanner/scanner.js';
+import { UNLIMITED, type TrustedScanner } from './scanner/scanner.js';
 import type { FileServices } from './services.js';
 import { documentReader } from './text/index.js';
 import { trusted } from './scanner/trusted-scanner.js';
@@ -55,9 +55,10 @@ export function openFileServices(
     clock,
   });
   const documents = documentReader({ residentBytes, maxBytes: fileMaxBytes, deadlineMs: READING_MS });
+  const scanner = scannerOf(settings, { clock, log });
   return {
     objects: objects(store),
-    scanner: scannerOf(settings, { clock, log }),
+    scanner,
     documents,
     tokens: createUploadTokens({ keyRing, clock }),
     policy: {
@@ -69,6 +70,7 @@ export function openFileServices(
     },
     urls,
     async close() {
+      scanner.close();
       await documents.close();
       await store.close();
     },
@@ -78,19 +80,22 @@ export function openFileServices(
 function scannerOf(
   { fileScanMode, clamavUrl, fileMaxBytes }: FileSettings,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
-): Scanner {
+): TrustedScanner {
   if (fileScanMode === 'clamav' && clamavUrl !== undefined)
     return trusted(createClamd({ url: clamavUrl, fileMaxBytes, log }), { clock, log });
   return NO_SCANNER;
 }
 
 /** Used when scanning is off. */
-const NO_SCANNER: Scanner = {
+const NO_SCANNER: TrustedScanner = {
   provider: 'none',
   scan: (content) => {
     content.destroy();
     return Promise.resolve({ status: 'error', reason: 'scanning is off' });
   },
   version: () => Promise.resolve(undefined),
-  selfTest: () => Promise.resolve([]),
+  trust: () => Promise.resolve({ isAnswered: true, faults: [], limits: UNLIMITED, lines: [] }),
+  state: () => 'off',
+  limits: () => UNLIMITED,
+  close: () => undefined,
 };

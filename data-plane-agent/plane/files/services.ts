@@ -1,12 +1,12 @@
 import type { ObjectStore } from './objects/object-store.js';
-import type { Scanner } from './scanner/scanner.js';
+import type { TrustedScanner } from './scanner/scanner.js';
 import type { DocumentReader } from './text/document-text.js';
 import type { UploadTokens } from './upload-tokens.js';
 
 /** The services that files need besides the database. */
 export interface FileServices {
   readonly objects: ObjectStore;
-  readonly scanner: Scanner;
+  readonly scanner: TrustedScanner;
   readonly documents: DocumentReader;
   readonly tokens: UploadTokens;
   readonly policy: FilePolicy;

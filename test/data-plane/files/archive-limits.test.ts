@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { gzipSync } from 'node:zlib';
-import { archiveFault, ARCHIVE_LIMITS } from '../../../data-plane-agent/plane/files/archives/archive-limits.js';
+import { ARCHIVE_LIMITS, inspectArchive } from '../../../data-plane-agent/plane/files/archives/archive-limits.js';
 import { aZip, encryptedZip, inPieces, streamedZip } from '../../support/archives.js';
 import { aWorkbook } from '../../support/workbook.js';
 
 const MIB = 2 ** 20;
-const faultOf = (bytes: Uint8Array, pieces = 65_536, limits = ARCHIVE_LIMITS) =>
-  archiveFault(inPieces(bytes, pieces), limits);
+const inspected = (bytes: Uint8Array, pieces = 65_536, limits = ARCHIVE_LIMITS) =>
+  inspectArchive(inPieces(bytes, pieces), limits);
+const faultOf = async (...of: Parameters<typeof inspected>) => (await inspected(...of)).fault;
 const nested = (depth: number): Buffer =>
   depth === 1 ? aZip({ 'a.txt': 'a contract' }) : aZip({ 'a.zip': nested(depth - 1) });
 const long = 'a line of a contract, and another one\n'.repeat(5_000);
@@ -39,8 +40,18 @@ describe('the archive limits', () => {
     for (const text of ['', 'P', 'PK', 'a contract', '%PDF-1.7'])
       expect(await faultOf(Buffer.from(text))).to.equal(undefined);
     const content = inPieces(Buffer.alloc(10 * MIB, 'a'), 65_536);
-    expect(await archiveFault(content)).to.equal(undefined);
+    expect((await inspectArchive(content)).fault).to.equal(undefined);
     expect(content.destroyed).to.equal(true);
+  });
+
+  it('come with the size of the largest file in any layer', async () => {
+    const inner = aZip({ a: new Uint8Array(2 * MIB), b: new Uint8Array(MIB) });
+    for (const archive of [inner, aZip({ 'a.zip': inner, c: new Uint8Array(MIB) }), gzipSync(new Uint8Array(2 * MIB))])
+      expect(await inspected(archive)).to.deep.equal({ fault: undefined, largestPart: 2 * MIB });
+    expect(await inspected(new Uint8Array(2 * MIB)), 'not an archive').to.deep.equal({
+      fault: undefined,
+      largestPart: 0,
+    });
   });
 
   it('reject an archive bomb in any layer', async () => {
@@ -130,7 +141,7 @@ describe('the archive limits', () => {
 
   it('pass on errors of the content itself', async () => {
     const zip = aZip({ 'a.txt': long });
-    const thrown = await archiveFault(
+    const thrown = await inspectArchive(
       (async function* () {
         yield zip.subarray(0, 100);
         await Promise.resolve();

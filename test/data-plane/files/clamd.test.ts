@@ -95,7 +95,12 @@ describe('clamd with the shipped configuration', () => {
 
   it('reports its version, and passes its self-test', async () => {
     expect((await scanner.version())?.engine).to.match(/^\d+\.\d+\.\d+/);
-    expect(await scanner.selfTest()).to.deep.equal([]);
+    expect(await scanner.selfTest()).to.deep.equal({
+      isAnswered: true,
+      faults: [],
+      lines: [],
+      limits: { fileBytes: FILE_MAX_BYTES, partBytes: 200 * 2 ** 20 },
+    });
   });
 
   it('scans many files concurrently', async () => {
@@ -112,7 +117,8 @@ describe('clamd with another configuration', () => {
   const faultsWith = async (settings: Record<string, string>, fileMaxBytes?: number): Promise<readonly string[]> => {
     const clamd = await startClamd({ settings });
     try {
-      return await scannerAt(clamd.url, fileMaxBytes).selfTest();
+      const test = await scannerAt(clamd.url, fileMaxBytes).selfTest();
+      return test.isAnswered ? test.faults : [test.reason];
     } finally {
       await clamd.stop();
     }
@@ -125,15 +131,17 @@ describe('clamd with another configuration', () => {
     expect(await faultsWith({ AlertEncrypted: 'no' })).to.deep.equal([
       'the scanner reports encrypted files as clean: AlertEncrypted must be yes',
     ]);
-    expect(await faultsWith({ StreamMaxLength: '25M' })).to.deep.equal([
-      'the scanner does not accept a file of FILE_MAX_BYTES (52428800): StreamMaxLength must be larger',
+    expect(await faultsWith({ StreamMaxLength: '0' })).to.deep.equal([
+      'the scanner does not refuse a file of 4 GiB: StreamMaxLength must be set',
     ]);
     expect((await faultsWith({ ScanArchive: 'no' }))[0]).to.contain('in an archive: ScanArchive must be yes');
     const without = await startClamd();
     await without.stop();
-    expect(await scannerAt(without.url).selfTest()).to.deep.equal([
-      `the scanner at ${without.url} cannot be reached (ECONNREFUSED)`,
-    ]);
+    expect(await scannerAt(without.url).selfTest()).to.deep.equal({
+      isAnswered: false,
+      reason: `the scanner at ${without.url} cannot be reached (ECONNREFUSED)`,
+      isUnreachable: true,
+    });
   });
 
   it('refuses a file one byte above its limit, without a verdict', async () => {

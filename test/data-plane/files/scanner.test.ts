@@ -121,7 +121,7 @@ describe('a failing scanner', () => {
     expect(await scan(scanner)).to.deep.equal(expected);
     // A scanner that does not even read: the data must not accumulate in this process.
     expect(await scan(scanner, zeros(30 * MIB), 30 * MIB)).to.deep.equal(expected);
-    expect(await scanner.selfTest()).to.have.length(1);
+    expect(await scanner.selfTest()).to.deep.include({ isAnswered: false, isUnreachable: false });
     for (const socket of open) await once(socket.resume(), 'close');
   });
 
@@ -139,6 +139,7 @@ describe('a failing scanner', () => {
     expect(await scan(absent)).to.deep.equal({
       status: 'error',
       reason: 'the scanner cannot be reached (ECONNREFUSED)',
+      isUnsent: true,
     });
     expect(await absent.version()).to.equal(undefined);
     const { scanner: resets } = await failing((socket) => void socket.once('data', () => socket.resetAndDestroy()));
@@ -215,6 +216,7 @@ describe('clamd killed during a scan', () => {
       expect(await scan(scanner)).to.deep.equal({
         status: 'error',
         reason: 'the scanner cannot be reached (ECONNREFUSED)',
+        isUnsent: true,
       });
     } finally {
       await clamd.stop();

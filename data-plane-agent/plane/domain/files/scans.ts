@@ -14,7 +14,13 @@ export type Finding =
   | { readonly status: 'clean' }
   | { readonly status: 'infected'; readonly signature: string }
   /** `isFinal`: another scan would have the same result. */
-  | { readonly status: 'error'; readonly reason: string; readonly isFinal: boolean };
+  | {
+      readonly status: 'error';
+      readonly reason: string;
+      readonly isFinal: boolean;
+      /** The scanner did not get the file: this does not count, and the file is scanned as soon as it can be. */
+      readonly isUnsent?: boolean;
+    };
 
 type ScanFields = Pick<
   FileRow,
@@ -63,6 +69,13 @@ export function scanned(
       scannedWith: signatures,
       scanTries: 0,
       scanDueAt: null,
+    };
+  if (finding.isUnsent === true)
+    return {
+      ...before,
+      scanStatus: before.scanStatus === 'clean' ? 'clean' : 'error',
+      scanError: finding.reason.slice(0, 500),
+      scanDueAt: now,
     };
   const wait = finding.isFinal ? undefined : RETRIES_MS[before.scanTries];
   return {

@@ -1,8 +1,9 @@
-/** The remaining limits while an archive is unpacked. */
+/** The remaining limits while an archive is unpacked, and the size of its largest file so far. */
 export interface Budget {
   unpackedBytes: number;
   entries: number;
   depth: number;
+  largestPart: number;
 }
 
 /** Why an archive is rejected; completes the sentence "The archive …". */

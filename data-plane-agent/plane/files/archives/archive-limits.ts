@@ -21,23 +21,31 @@ export const ARCHIVE_LIMITS: ArchiveLimits = { unpackedBytes: 200 * 2 ** 20, ent
 /** The fault of a decompression bomb. */
 export const UNPACKS_TO_TOO_MUCH = 'unpacks to more than the limit';
 
+export interface InspectedArchive {
+  /** Completes the sentence "The archive …". */
+  readonly fault: string | undefined;
+  /** The size of the largest file in any layer, as far as read. */
+  readonly largestPart: number;
+}
+
 /**
  * Why the content of an archive (zip and its derivatives docx, xlsx, pptx, odt, ods, ofd; gzip; nested ones) cannot be
- * checked completely; `undefined` when it can, or when it is no archive. Reasons are exceeded limits, encryption,
+ * checked completely; no fault when it can, or when it is no archive. Faults are exceeded limits, encryption,
  * damage, an unknown compression method, or a directory that contradicts the file headers. Reads the content once in
  * constant memory, stops at the first fault, and closes it. Rejects only when the content does.
  */
-export async function archiveFault(
+export async function inspectArchive(
   content: AsyncIterable<Uint8Array>,
   limits: ArchiveLimits = ARCHIVE_LIMITS,
-): Promise<string | undefined> {
+): Promise<InspectedArchive> {
   const bytes = new ByteReader(content);
+  const budget = { ...limits, largestPart: 0 };
   try {
     const head = await bytes.peek(4);
-    if (isZip(head) || isGzip(head)) await unpack(bytes, { ...limits });
-    return undefined;
+    if (isZip(head) || isGzip(head)) await unpack(bytes, budget);
+    return { fault: undefined, largestPart: budget.largestPart };
   } catch (error) {
-    if (error instanceof ArchiveFault) return error.message;
+    if (error instanceof ArchiveFault) return { fault: error.message, largestPart: budget.largestPart };
     throw error;
   } finally {
     await bytes.close();
@@ -67,7 +75,10 @@ async function atNextDepth(budget: Budget, work: () => Promise<void>): Promise<v
 }
 
 async function* counted(source: AsyncIterable<Buffer>, budget: Budget): AsyncGenerator<Buffer> {
+  let partBytes = 0;
   for await (const piece of source) {
+    partBytes += piece.length;
+    budget.largestPart = Math.max(budget.largestPart, partBytes);
     budget.unpackedBytes -= piece.length;
     if (budget.unpackedBytes < 0) throw new ArchiveFault(UNPACKS_TO_TOO_MUCH);
     yield piece;

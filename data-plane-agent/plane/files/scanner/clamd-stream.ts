@@ -19,6 +19,9 @@ export class ClamdError extends Error {
   override readonly name: string = 'ClamdError';
 }
 
+/** No connection was established, so that nothing was sent: nothing listens there, or there is no route to it. */
+export class ClamdUnreachable extends ClamdError {}
+
 /** The scanner closed the connection without a response. */
 export class ClamdEnded extends ClamdError {}
 
@@ -82,9 +85,9 @@ function answerOf(socket: Socket): Promise<string> {
     });
     socket.once('error', (error) =>
       reject(
-        new ClamdError(`${isConnected ? 'closed the connection' : 'cannot be reached'} (${codeOf(error)})`, {
-          cause: error,
-        }),
+        isConnected
+          ? new ClamdError(`closed the connection (${codeOf(error)})`, { cause: error })
+          : new ClamdUnreachable(`cannot be reached (${codeOf(error)})`, { cause: error }),
       ),
     );
     socket.once('close', () =>

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { Log } from '../../../base/log.js';
-import { ask, ClamdError, clamdAddress, type ClamdAddress } from './clamd-stream.js';
+import { ask, ClamdError, ClamdUnreachable, clamdAddress, type ClamdAddress } from './clamd-stream.js';
 import { ContentError, framesOf } from './instream.js';
 import { selfTest } from './scanner-self-test.js';
 import { createScanSlots } from './scan-slots.js';
-import type { Scanner, ScannerVersion, Verdict } from './scanner.js';
+import type { Scanner, ScannerVersion, SelfTest, Verdict } from './scanner.js';
 
 export interface ClamdOptions {
   /** `tcp://host:3310` or `unix:/path`. */
@@ -19,7 +19,7 @@ export interface ClamdOptions {
 /**
  * Scans with a clamd: one connection per file, at most four at a time. Only the exact response OK for exactly the
  * declared bytes is clean. A finding is infected, unless it only reports a limit or encrypted content. For some
- * archives beyond its limits clamd responds OK; `archiveFault` detects these.
+ * archives beyond its limits clamd responds OK; `inspectArchive` detects these.
  */
 export function createClamd({
   url,
@@ -45,7 +45,7 @@ export function createClamd({
     } catch (error) {
       const reason = reasonOf(error);
       log.warn({ scanner: url, reason }, 'a file was not scanned');
-      return { status: 'error', reason };
+      return { status: 'error', reason, ...(error instanceof ClamdUnreachable && { isUnsent: true }) };
     } finally {
       content.destroy();
     }
@@ -59,10 +59,14 @@ export function createClamd({
         versionOf,
         (error: unknown) => void reasonOf(error),
       ),
-    selfTest: () =>
-      within(timeouts.baseMs, undefined, (signal) =>
+    selfTest: (aborted) =>
+      within(timeouts.baseMs, aborted, (signal) =>
         selfTest({ fileMaxBytes, ask: (question) => ask(address, { ...question, signal }) }),
-      ).catch((error: unknown) => [`the scanner at ${url} ${reasonOf(error).replace(/^the scanner /, '')}`]),
+      ).catch((error: unknown): SelfTest => ({
+        isAnswered: false,
+        reason: `the scanner at ${url} ${reasonOf(error).replace(/^the scanner /, '')}`,
+        isUnreachable: error instanceof ClamdUnreachable,
+      })),
   };
 }
 

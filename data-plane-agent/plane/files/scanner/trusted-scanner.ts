@@ -1,44 +1,105 @@
 import type { Clock } from '../../../base/clock.js';
 import type { Log } from '../../../base/log.js';
-import type { Scanner } from './scanner.js';
+import { sizeText } from './clamd-settings.js';
+import { UNLIMITED, type Scanner, type SelfTest, type TrustedScanner, type Verdict } from './scanner.js';
 
 /** How long a passed self-test is valid; a failed one is repeated sooner. */
 const PASSED_MS = 60 * 60_000;
 const FAILED_MS = 60_000;
 
-/**
- * Uses a scanner only while it passes its self-test; otherwise every scan is an `error`. The first scan runs the first
- * test, unless `selfTest` was called before.
- */
-export function trusted(scanner: Scanner, { clock, log }: { readonly clock: Clock; readonly log: Log }): Scanner {
-  let last: { readonly faults: readonly string[]; readonly at: number } | undefined;
-  let running: Promise<readonly string[]> | undefined;
+type Answered = SelfTest & { readonly isAnswered: true };
 
-  const test = async (): Promise<readonly string[]> => {
-    const faults = await scanner.selfTest();
-    if (faults.length > 0) log.error({ faults }, 'the scanner failed its self-test: files are not scanned');
-    else if (last === undefined || last.faults.length > 0) log.info('the scanner passes its self-test');
-    last = { faults, at: clock.now() };
-    return faults;
+/**
+ * Uses a scanner only while it passes its self-test, and only for files within its limits; otherwise every scan is an
+ * `error`. A self-test without an answer says nothing about the scanner: it is repeated at the next use, and does not
+ * replace an earlier one.
+ */
+export function trusted(
+  scanner: Scanner,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): TrustedScanner {
+  let known: { readonly test: Answered; readonly at: number } | undefined;
+  /** The last self-test had no answer, or a scan no connection: the next use tests it again. */
+  let isSilent = false;
+  /** It did not report its version: it is busy or down. */
+  let isQuiet = false;
+  let silence: string | undefined;
+  let running: Promise<SelfTest> | undefined;
+  const closing = new AbortController();
+
+  const test = async (): Promise<SelfTest> => {
+    const result = await scanner.selfTest(closing.signal);
+    if (closing.signal.aborted) return result;
+    isSilent = !result.isAnswered;
+    isQuiet &&= isSilent;
+    if (result.isAnswered) {
+      logAnswered(log, { before: silence === undefined ? known?.test : undefined, now: result });
+      silence = undefined;
+      known = { test: result, at: clock.now() };
+    } else if (silence !== result.reason) {
+      silence = result.reason;
+      log.warn({ reason: result.reason }, 'the scanner does not answer: files wait until it does');
+    }
+    return result;
   };
-  const tested = (): Promise<readonly string[]> =>
-    (running ??= test().finally(() => {
+  const trust = async (): Promise<SelfTest> => {
+    if (known && !isSilent && clock.now() - known.at < (known.test.faults.length === 0 ? PASSED_MS : FAILED_MS))
+      return known.test;
+    return (running ??= test().finally(() => {
       running = undefined;
     }));
-  const currentFaults = async (): Promise<readonly string[]> => {
-    const isValid = last !== undefined && clock.now() - last.at < (last.faults.length === 0 ? PASSED_MS : FAILED_MS);
-    return isValid && last ? last.faults : tested();
   };
 
   return {
     provider: scanner.provider,
-    version: () => scanner.version(),
-    selfTest: tested,
+    trust,
+    state() {
+      if (isSilent || isQuiet || !known) return 'down';
+      const { faults, lines } = known.test;
+      return faults.length > 0 ? 'untrusted' : lines.length > 0 ? 'limited' : 'up';
+    },
+    limits: () => known?.test.limits ?? UNLIMITED,
+    close: () => closing.abort(),
+    async version() {
+      const version = await scanner.version();
+      isQuiet = !version;
+      return version;
+    },
     async scan(content, about) {
-      const [fault] = await currentFaults();
-      if (fault === undefined) return scanner.scan(content, about);
-      content.destroy();
-      return { status: 'error', reason: `the scanner failed its self-test: ${fault}` };
+      const refusal = refusalOf(await trust(), about.sizeBytes);
+      if (refusal) {
+        content.destroy();
+        return refusal;
+      }
+      const verdict = await scanner.scan(content, about);
+      if (verdict.status === 'error' && verdict.isUnsent === true) isSilent = true;
+      return verdict;
     },
   };
+}
+
+/** Why a file of this size is not sent. */
+function refusalOf(test: SelfTest, sizeBytes: number): Verdict | undefined {
+  if (!test.isAnswered) return { status: 'error', reason: test.reason, isUnsent: test.isUnreachable };
+  const [fault] = test.faults;
+  if (fault !== undefined)
+    return { status: 'error', reason: `the scanner failed its self-test: ${fault}`, isUnsent: true };
+  if (sizeBytes > test.limits.fileBytes)
+    return {
+      status: 'error',
+      reason: `the file is larger than the scanner accepts, ${sizeText(test.limits.fileBytes)}: its configuration must have ${test.lines.join(', ')}`,
+    };
+  return undefined;
+}
+
+function logAnswered(
+  log: Log,
+  { before, now }: { readonly before: Answered | undefined; readonly now: Answered },
+): void {
+  const { faults, lines, limits } = now;
+  if (faults.length > 0) log.error({ faults, lines }, 'the scanner failed its self-test: files are not scanned');
+  else if (before && before.faults.length === 0 && String(before.lines) === String(lines)) return;
+  else if (lines.length > 0)
+    log.warn({ lines, ...limits }, 'the limits of the scanner are too small: larger files are not scanned');
+  else log.info('the scanner passes its self-test');
 }

@@ -1,5 +1,6 @@
 import { s } from '../../../base/schema.js';
 import { LOOKED_AT_MS } from '../../domain/files/scans.js';
+import { mayScan } from '../../files/scanner/scanner.js';
 import { multiStepOperation } from '../../steps/operation-context.js';
 import { recordScan, SCAN_LEASE_MS } from '../../steps/files/record-scan.js';
 import { scanObject } from '../../steps/files/scan-object.js';
@@ -22,8 +23,8 @@ export const scanFiles = multiStepOperation({
     const { files, clock, read, upkeep, signal } = work;
     if (!files.policy.scans) return { scanned: 0, more: false };
     const version = await files.scanner.version();
-    // Without an answer no scan is started: an unavailable scanner would only use up the attempts.
-    if (!version) return { scanned: 0, more: false };
+    // No scan is started without an answer, or by a scanner that is not trusted.
+    if (!version || !mayScan(await files.scanner.trust())) return { scanned: 0, more: false };
     const waiting = await read(({ store }) => store.files.toScan(clock.now(), AT_ONCE));
     if (waiting.length < AT_ONCE)
       await upkeep(({ store }) =>
@@ -40,11 +41,10 @@ export const scanFiles = multiStepOperation({
     for (const row of due) {
       if (signal.aborted || performance.now() - begunAt > START_WITHIN_MS) return { scanned, more: true };
       if (!(await upkeep(({ store }) => store.files.claimScan(row, clock.now() + SCAN_LEASE_MS)))) continue;
-      await recordScan(work, call, {
-        row,
-        finding: await scanObject(files, row, AbortSignal.timeout(SCAN_LEASE_MS)),
-        signatures: version.signatures,
-      });
+      const finding = await scanObject(files, row, AbortSignal.timeout(SCAN_LEASE_MS));
+      await recordScan(work, call, { row, finding, signatures: version.signatures });
+      // It has stopped since: the files wait until it is back.
+      if (finding.status === 'error' && finding.isUnsent === true) return { scanned, more: false };
       scanned += 1;
     }
     return { scanned, more: due.length === AT_ONCE };

@@ -2,9 +2,10 @@ import { finished } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import type { Finding } from '../../domain/files/scans.js';
 import type { FileRow } from '../../tables/files.js';
-import { archiveFault, UNPACKS_TO_TOO_MUCH } from '../../files/archives/archive-limits.js';
+import { inspectArchive, UNPACKS_TO_TOO_MUCH } from '../../files/archives/archive-limits.js';
 import { ObjectStoreError } from '../../files/objects/object-store.js';
 import { OneReading, type Branch } from '../../files/one-reading.js';
+import { sizeText } from '../../files/scanner/clamd-settings.js';
 import type { FileServices } from '../../files/services.js';
 
 export type Bytes = Pick<FileRow, 'objectKey' | 'etag' | 'sizeBytes'>;
@@ -72,9 +73,9 @@ export async function scanBranch({
   instead,
 }: ScanOfReading): Promise<Finding> {
   const { sizeBytes } = bytes;
-  const archive = archiveFault(reading.branch().content as AsyncIterable<Buffer>);
+  const archive = inspectArchive(reading.branch().content as AsyncIterable<Buffer>);
   const known = archive.then(
-    async (fault) => (await instead) ?? (fault === UNPACKS_TO_TOO_MUCH ? uninspectable(fault) : undefined),
+    async ({ fault }) => (await instead) ?? (fault === UNPACKS_TO_TOO_MUCH ? uninspectable(fault) : undefined),
   );
   known.catch(() => undefined); // the rejection of `archive` is handled below
   const content = Readable.from(forScanner(files, bytes, { scanner, signal, known }), { objectMode: false });
@@ -83,13 +84,16 @@ export async function scanBranch({
   try {
     await ready;
     const scan = files.scanner.scan(content, { sizeBytes, signal });
-    const fault = await archive;
+    const { fault, largestPart } = await archive;
     const found = await known;
     if (found) return found;
     const verdict = await scan;
     if (verdict.status === 'infected') return verdict;
     if (fault !== undefined) return uninspectable(fault);
-    return verdict.status === 'error' ? { ...verdict, isFinal: verdict.isFinal ?? false } : verdict;
+    if (verdict.status === 'error') return { ...verdict, isFinal: verdict.isFinal ?? false };
+    // A scanner answers OK for an archive of which it has skipped a file.
+    const { partBytes } = files.scanner.limits();
+    return largestPart > partBytes ? skipped(partBytes) : verdict;
   } catch (error) {
     return scanError(error, signal);
   } finally {
@@ -101,6 +105,13 @@ const uninspectable = (fault: string): Finding => ({
   status: 'error',
   reason: `The archive ${fault}: its content cannot be checked.`,
   isFinal: true,
+});
+
+/** Not final: the limit of the scanner can be raised. */
+const skipped = (partBytes: number): Finding => ({
+  status: 'error',
+  reason: `The archive has a file larger than the scanner inspects, ${sizeText(partBytes)}: MaxFileSize is too small in its configuration.`,
+  isFinal: false,
 });
 
 interface ForScanner {
