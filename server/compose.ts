@@ -86,6 +86,7 @@ export async function compose(
       clock,
       platformDb: (timeoutMs) => platform.ping(timeoutMs),
       tenantDb,
+      scanner: () => hosted?.files.scanner.state() ?? 'off',
     });
     const mail = createMailOutbox({ clock, keyRing: config.keyRing, configured: config.smtpUrl !== undefined });
     const waysIn = createWaysIn({ clock, mail });

@@ -2,8 +2,9 @@ import { endpoint } from '../http/endpoint.js';
 import { HealthRecord } from '../services/health.schemas.js';
 
 const getHealth = endpoint('GET /health', {
-  summary: 'Check the health of the service and its databases',
-  description: 'Always answers 200; `status` is `degraded` if a database is unreachable.',
+  summary: 'Check the health of the service, its databases and its scanner',
+  description:
+    'Always answers 200; `status` is `degraded` if a database is unreachable. Without a scanner that can be trusted, uploads are accepted and wait: `scanner` says so, and `duebook doctor` why.',
   needs: 'public',
   returns: HealthRecord,
   fails: [],

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import { iso } from '../../data-plane-agent/base/instants.js';
+import type { ScannerState } from '../../data-plane-agent/plane/files/scanner/scanner.js';
 import type { Edition } from '../access/edition.js';
 import type { HealthRecord } from './health.schemas.js';
 
@@ -21,11 +22,14 @@ export function createHealth({
   clock,
   platformDb,
   tenantDb,
+  scanner,
 }: {
   edition: Edition;
   clock: Clock;
   platformDb: Check;
   tenantDb: Check;
+  /** What is known of the scanner, without asking it. */
+  scanner: () => ScannerState;
 }): Health {
   const isolate = randomUUID();
   const platformDbUp = remembered(platformDb);
@@ -39,6 +43,7 @@ export function createHealth({
         edition,
         platformDb: platform ? 'up' : 'down',
         tenantDb: tenant ? 'up' : 'down',
+        scanner: scanner(),
         time: iso(clock.now()),
         isolate,
       };

@@ -30,12 +30,19 @@ describe('the composed service', () => {
       expect((await client.raw('/readyz')).status).to.equal(200);
       const health = await client.get<Record<string, string>>('/health');
       expect(health.status).to.equal(200);
-      expect(health.body).to.include({ status: 'ok', edition: 'self_hosted', platformDb: 'up', tenantDb: 'up' });
+      expect(health.body).to.include({
+        status: 'ok',
+        edition: 'self_hosted',
+        platformDb: 'up',
+        tenantDb: 'up',
+        scanner: 'off',
+      });
       expect(Object.keys(health.body)).to.have.members([
         'status',
         'edition',
         'platformDb',
         'tenantDb',
+        'scanner',
         'time',
         'isolate',
       ]);
@@ -185,12 +192,14 @@ describe('the health record', () => {
         asked += 1;
         return Promise.reject(new Error('refused'));
       },
+      scanner: () => 'down',
     });
     expect(await health.record()).to.include({
       status: 'degraded',
       edition: 'saas',
       platformDb: 'up',
       tenantDb: 'down',
+      scanner: 'down',
       time: '2026-03-31T00:00:00.000Z',
     });
     await health.record();
