@@ -48,8 +48,9 @@ const overdueTasks: Step = async (plane) => ({
 });
 
 /**
- * Does nothing while the scanner does not respond or is not trusted. When the scanner's signatures differ from those last seen by this
- * process, the files of every tenant are rescanned; also on the first run, since changes during downtime are unknown.
+ * Does nothing while the scanner does not respond or is not trusted. When the scanner's signatures differ from those
+ * last seen by this process, the files of every tenant are rescanned; also on the first run, since changes during
+ * downtime are unknown.
  */
 function fileScans({ upkeep, files: { scanner, policy } }: Pick<PlaneJobsParts, 'upkeep' | 'files'>): Job {
   let known: string | undefined;

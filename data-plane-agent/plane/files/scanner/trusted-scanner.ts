@@ -3,8 +3,9 @@ import type { Log } from '../../../base/log.js';
 import { sizeText } from './clamd-settings.js';
 import { UNLIMITED, type Scanner, type SelfTest, type TrustedScanner, type Verdict } from './scanner.js';
 
-/** How long a passed self-test is valid; a failed one is repeated sooner. */
+/** How long a self-test is valid: passed, passed with limits that are too small, failed. */
 const PASSED_MS = 60 * 60_000;
+const LIMITED_MS = 10 * 60_000;
 const FAILED_MS = 60_000;
 
 type Answered = SelfTest & { readonly isAnswered: true };
@@ -43,8 +44,7 @@ export function trusted(
     return result;
   };
   const trust = async (): Promise<SelfTest> => {
-    if (known && !isSilent && clock.now() - known.at < (known.test.faults.length === 0 ? PASSED_MS : FAILED_MS))
-      return known.test;
+    if (known && !isSilent && clock.now() - known.at < validity(known.test)) return known.test;
     return (running ??= test().finally(() => {
       running = undefined;
     }));
@@ -62,6 +62,8 @@ export function trusted(
     close: () => closing.abort(),
     async version() {
       const version = await scanner.version();
+      // After a break it may have other settings.
+      if (version && isQuiet) isSilent = true;
       isQuiet = !version;
       return version;
     },
@@ -78,6 +80,9 @@ export function trusted(
   };
 }
 
+const validity = ({ faults, lines }: Answered): number =>
+  faults.length > 0 ? FAILED_MS : lines.length > 0 ? LIMITED_MS : PASSED_MS;
+
 /** Why a file of this size is not sent. */
 function refusalOf(test: SelfTest, sizeBytes: number): Verdict | undefined {
   if (!test.isAnswered) return { status: 'error', reason: test.reason, isUnsent: test.isUnreachable };
@@ -92,13 +97,14 @@ function refusalOf(test: SelfTest, sizeBytes: number): Verdict | undefined {
   return undefined;
 }
 
+/** Logs a result that differs from the one before, and each one after a silence. */
 function logAnswered(
   log: Log,
   { before, now }: { readonly before: Answered | undefined; readonly now: Answered },
 ): void {
   const { faults, lines, limits } = now;
+  if (before && String(before.faults) === String(faults) && String(before.lines) === String(lines)) return;
   if (faults.length > 0) log.error({ faults, lines }, 'the scanner failed its self-test: files are not scanned');
-  else if (before && before.faults.length === 0 && String(before.lines) === String(lines)) return;
   else if (lines.length > 0)
     log.warn({ lines, ...limits }, 'the limits of the scanner are too small: larger files are not scanned');
   else log.info('the scanner passes its self-test');
