@@ -75,7 +75,7 @@ function scannerReturns({
   files: { scanner, policy },
   scans,
 }: Pick<PlaneJobsParts, 'files'> & { readonly scans: Pick<Job, 'run'> }): Job {
-  let couldScan = false;
+  let couldScan = scanner.state() !== 'down';
   const run = async (signal: AbortSignal): Promise<void> => {
     if (!policy.scans) return;
     const test = await unlessEnded(scanner.trust(), signal);
