@@ -27,15 +27,15 @@ export const WARNING_DETAILS = {
     s.object(
       {
         bankSerialNo: s.text({ max: 500 }),
-        lines: s.integer({ about: 'The number of lines that name the transfer.' }),
+        lines: s.integer({ about: 'The number of lines that name the transfer now or have received an amount by it.' }),
         received: s.list(
           s.object(
             {
               currencyCode: s.currency(),
               receivedAmount: s.number({
-                min: 0,
+                min: -1e24,
                 max: 1e24,
-                about: 'The sum of `receivedAmount` of these lines, in `currencyCode`.',
+                about: 'What these lines have received by this transfer, less refunds, in `currencyCode`.',
               }),
             },
             { title: 'TransferSum' },
@@ -46,11 +46,12 @@ export const WARNING_DETAILS = {
       },
       {
         title: 'SharedTransfer',
-        about: 'A bank transfer that several payment lines name. Covers only lines that the caller may see.',
+        about:
+          'A bank transfer that several payment lines refer to, with what they have received by it. Covers only lines that the caller may see.',
       },
     ),
     20,
-    'The bank transfers that several lines name, at most 20.',
+    'The bank transfers that several lines refer to, at most 20.',
   ),
 };
 

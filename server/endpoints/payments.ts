@@ -100,7 +100,7 @@ const deletePaymentLine = endpoint('DELETE /payments/:paymentId', {
 const recordReceipt = endpoint('PATCH /payments/:paymentId/receipt', {
   summary: 'Record the amount received on a payment line',
   description:
-    '`receivedAmount` is the new total received on the line: repeating a request changes nothing, and a lower total is a correction (warning `RECEIPT_LOWERED`). `POST /payments/:paymentId/receipts` adds an amount instead. Changing only `receivedDate` moves the amount received on the previous date to the new one, also in the cash flow. Warnings: `NOTE_RECOMMENDED` for an exception without a note, `DATE_IN_FUTURE` for a date after today, `BANK_SERIAL_REUSED` with at most 20 `paymentIds` if other lines name the same transfer; `transfers` has the sum over all lines that name it and that the caller may see, by currency.',
+    '`receivedAmount` is the new total received on the line: repeating a request changes nothing, and a lower total is a correction (warning `RECEIPT_LOWERED`). `POST /payments/:paymentId/receipts` adds an amount instead. Changing only `receivedDate` moves the amount received on the previous date to the new one, also in the cash flow. Warnings: `NOTE_RECOMMENDED` for an exception without a note, `DATE_IN_FUTURE` for a date after today, `BANK_SERIAL_REUSED` with at most 20 `paymentIds` if other lines refer to the same transfer; `transfers` has the number of its lines and what they have received by it, by currency, as far as the caller may see them. An amount belongs to the transfer that the line names when the amount is recorded; changing only `bankSerialNo` moves what the line has received by the previous transfer to the new one.',
   needs: edit('payment_entry'),
   body: ReceiptPatch,
   judge: judgeLine,

@@ -282,7 +282,7 @@ describe('receipts over HTTP', () => {
       });
 
       describe('a transfer that several lines refer to', () => {
-        it('is reported with the sum over these lines, by currency', async () => {
+        it('is reported with the sum that these lines have received by it, by currency', async () => {
           const bankSerialNo = `T-${newId()}`;
           const contract = await enter([
             { receivedAmount: 300.25, bankSerialNo },
@@ -291,7 +291,7 @@ describe('receipts over HTTP', () => {
           ]);
           const last = await pay(await enterLine(), { receivedAmount: 199.75, bankSerialNo });
           expect(words(last.body.warnings, 'BANK_SERIAL_REUSED')).to.deep.equal([
-            `3 payment lines name bank transfer ${bankSerialNo}; together they have received 500.00 CNY and 100.00 USD.`,
+            `3 payment lines have received 500.00 CNY and 100.00 USD by bank transfer ${bankSerialNo}.`,
           ]);
           const transfers = [
             {
@@ -313,6 +313,25 @@ describe('receipts over HTTP', () => {
             bankSerialNo,
             lines: 4,
           });
+        });
+
+        it('is reported with the amounts of the bank statement if a line was paid by several transfers', async () => {
+          const [earlier, split] = [`T-${newId()}`, `T-${newId()}`];
+          const first = await enterLine({ receivedAmount: 25, bankSerialNo: earlier });
+          const [second, third] = [await enterLine(), await enterLine()];
+          await add(first, { amount: 35, bankSerialNo: split });
+          await add(second, { amount: 144, bankSerialNo: split });
+          const { body } = await add(third, { amount: 36, bankSerialNo: split });
+          const sums = (bankSerialNo: string, lines: number, receivedAmount: number) => [
+            { bankSerialNo, lines, received: [{ currencyCode: 'CNY', receivedAmount }] },
+          ];
+          expect(facts(body.warnings, 'BANK_SERIAL_REUSED')).to.deep.equal([
+            { paymentIds: [first, second], transfers: sums(split, 3, 215) },
+          ]);
+          const again = await add(third, { amount: 4, bankSerialNo: earlier });
+          expect(facts(again.body.warnings, 'BANK_SERIAL_REUSED'), 'the transfer before').to.deep.equal([
+            { paymentIds: [first], transfers: sums(earlier, 2, 29) },
+          ]);
         });
 
         it('is not summed over lines that the caller may not see', async () => {

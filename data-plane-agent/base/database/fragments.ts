@@ -20,9 +20,15 @@ export const isOneOf = (dialect: Dialect, column: string, ids: readonly string[]
     ? fragment(`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(ids))
     : fragment(`${column} = ANY(?::uuid[])`, `{${ids.join(',')}}`);
 
-/** `column` is one of `texts`, which may contain any characters. */
+/**
+ * `column` is one of `texts`, which may contain any characters. PostgreSQL plans for a hundred texts unless a limit says
+ * how many there are, and then prefers to scan a table of some ten thousand rows.
+ */
 export const isOneOfTexts = (dialect: Dialect, column: string, texts: readonly string[]): Fragment =>
-  fragment(
-    `${column} IN (SELECT value FROM ${dialect === 'sqlite' ? 'json_each(?)' : 'json_array_elements_text(?::json)'})`,
-    JSON.stringify(texts),
-  );
+  dialect === 'sqlite'
+    ? fragment(`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(texts))
+    : fragment(
+        `${column} IN (SELECT value FROM json_array_elements_text(?::json) LIMIT ?)`,
+        JSON.stringify(texts),
+        texts.length,
+      );

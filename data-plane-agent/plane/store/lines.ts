@@ -4,19 +4,10 @@ import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import { lines, type LineRow } from '../tables/payment-lines.js';
 import { receipts, type ReceiptRow } from '../tables/receipts.js';
-import { PART } from '../tables/rollups.js';
 import type { RollupDelta } from './rollup-delta.js';
 import { ofContract, type ChangeRecorder } from './change-recorder.js';
-import { isOneOf, isOneOfTexts, type Fragment } from '../../base/database/fragments.js';
+import { isOneOf, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
-
-/** The lines of one currency that name a bank transfer, and what they have received in minor units. */
-export interface TransferFigures {
-  readonly bankSerialNo: string;
-  readonly currencyCode: string;
-  readonly lines: number;
-  readonly received: bigint;
-}
 
 /** Payment lines and their receipts. Lines have the scope of their contract. */
 export class LineStore {
@@ -132,52 +123,6 @@ export class LineStore {
       lineId,
     ]);
     return { rows: found.map((row) => receipts.decode(row)), total: Number(counted?.['total']) };
-  }
-
-  /** Live lines in scope that were paid by one of these bank transfers, oldest first; at most `each` per transfer. */
-  async ofBankSerials(
-    serials: readonly string[],
-    each: number,
-  ): Promise<{ readonly id: string; readonly bankSerialNo: string }[]> {
-    if (serials.length === 0) return [];
-    const among = isOneOfTexts(this.tx.dialect, 'payment_lines.bank_serial_no', serials);
-    const rows = await this.tx.all(
-      `SELECT id, bank_serial_no FROM (
-         SELECT payment_lines.id, payment_lines.bank_serial_no, row_number() OVER (PARTITION BY payment_lines.bank_serial_no ORDER BY payment_lines.id) AS place
-         FROM payment_lines JOIN contracts ON contracts.tenant_id = payment_lines.tenant_id AND contracts.id = payment_lines.contract_id
-         WHERE ${this.scope.sql} AND ${among.sql} AND payment_lines.deleted_at IS NULL AND contracts.deleted_at IS NULL) AS found WHERE place <= ? ORDER BY id`,
-      [...this.scope.values, ...among.values, each],
-    );
-    return rows.map((row) => ({ id: String(row['id']), bankSerialNo: String(row['bank_serial_no']) }));
-  }
-
-  /** What the live lines in scope that name these bank transfers have received, by transfer and currency. */
-  async receivedByBankSerials(serials: readonly string[]): Promise<TransferFigures[]> {
-    if (serials.length === 0) return [];
-    const among = isOneOfTexts(this.tx.dialect, 'payment_lines.bank_serial_no', serials);
-    // Added in two parts: the sum may exceed 64 bits.
-    const rows = await this.tx.all(
-      `SELECT payment_lines.bank_serial_no, payment_lines.currency_code, count(*) AS line_count, sum(payment_lines.received_minor / ${PART}) AS received_high, sum(payment_lines.received_minor % ${PART}) AS received_low
-       FROM payment_lines JOIN contracts ON contracts.tenant_id = payment_lines.tenant_id AND contracts.id = payment_lines.contract_id
-       WHERE ${this.scope.sql} AND ${among.sql} AND payment_lines.deleted_at IS NULL AND contracts.deleted_at IS NULL
-       GROUP BY payment_lines.bank_serial_no, payment_lines.currency_code ORDER BY payment_lines.bank_serial_no, payment_lines.currency_code`,
-      [...this.scope.values, ...among.values],
-    );
-    return rows.map((row) => ({
-      bankSerialNo: String(row['bank_serial_no']),
-      currencyCode: String(row['currency_code']),
-      lines: Number(row['line_count']),
-      received: BigInt(row['received_high'] ?? 0) * BigInt(PART) + BigInt(row['received_low'] ?? 0),
-    }));
-  }
-
-  /** Whether a receipt of this bank transfer was recorded on a line that the caller has already found. */
-  async hasReceiptOf(lineId: string, bankSerialNo: string): Promise<boolean> {
-    const row = await this.tx.get(
-      'SELECT id FROM receipts WHERE tenant_id = ? AND line_id = ? AND bank_serial_no = ? LIMIT 1',
-      [this.call.tenantId, lineId, bankSerialNo],
-    );
-    return row !== undefined;
   }
 
   /** When a line of these contracts was last deleted, in epoch milliseconds; 0 when none was. */

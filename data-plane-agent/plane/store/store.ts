@@ -27,6 +27,7 @@ import { OwnershipStore } from './ownership.js';
 import { PaymentList } from './payment-list.js';
 import { TaskStore } from './tasks.js';
 import type { Totals } from './totals.js';
+import { TransferStore } from './transfers.js';
 import { TrashStore } from './trash.js';
 import { DueWorkStore } from './due-next.js';
 import { ExpiryStore } from './expiry.js';
@@ -61,6 +62,7 @@ export interface Store {
   readonly closings: ClosingStore;
   readonly views: ViewStore;
   readonly extractions: ExtractionStore;
+  readonly transfers: TransferStore;
   readonly trash: TrashStore;
   readonly outbox: OutboxStore;
   readonly expiry: ExpiryStore;
@@ -105,6 +107,7 @@ export function createStore({ tx, call, recorder, rollupDelta, clock, keyRing, t
     closings: new ClosingStore(tx, call, clock),
     views: new ViewStore(tx, call, recorder),
     extractions: new ExtractionStore(tx, call, recorder),
+    transfers: new TransferStore(tx, call),
     trash: new TrashStore(tx, call),
     outbox: new OutboxStore(tx, call, { clock, due: recorder.due }),
     expiry: new ExpiryStore(tx, call),

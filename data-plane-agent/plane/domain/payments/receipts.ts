@@ -65,6 +65,32 @@ export function redatedReceipts(
   ];
 }
 
+/**
+ * The history rows for a transfer whose number was corrected on the line without a receipt: what the receipts with the
+ * former number sum up to (`received`) is moved to the number of `to`. The amount and the day stay the same.
+ */
+export function carriedReceipts(
+  {
+    bankSerialNo,
+    received,
+    to,
+  }: { readonly bankSerialNo: string | null; readonly received: bigint; readonly to: LineRow },
+  before: LineRow,
+  stamp: { readonly call: Call; readonly now: number; readonly newId: () => string },
+): ReceiptRow[] {
+  const movedMinor = Number(received);
+  if (movedMinor === 0 || bankSerialNo === to.bankSerialNo || !Number.isSafeInteger(movedMinor)) return [];
+  const receivedDate = before.receivedDate ?? stamp.call.today;
+  const taken = { line: { ...before, bankSerialNo }, deltaMinor: -movedMinor };
+  const added = { line: { ...before, bankSerialNo: to.bankSerialNo }, deltaMinor: movedMinor };
+  let totalMinor = before.receivedMinor;
+  // In the order in which no total is negative: refunds may name another transfer than the receipts.
+  return (movedMinor <= totalMinor ? [taken, added] : [added, taken]).map(({ line, deltaMinor }) => {
+    totalMinor += deltaMinor;
+    return receiptRow(line, { deltaMinor, totalMinor, receivedDate }, stamp);
+  });
+}
+
 const receiptRow = (
   line: LineRow,
   change: Pick<ReceiptRow, 'deltaMinor' | 'totalMinor' | 'receivedDate'>,

@@ -1,6 +1,6 @@
 import { moneyText, sumToMajor } from '../../../base/money.js';
 
-/** A bank transfer with what the lines that name it have received, by currency. */
+/** A bank transfer with the number of its lines and what they have received by it, by currency. */
 export interface SharedTransfer {
   readonly bankSerialNo: string;
   readonly lines: number;
@@ -29,6 +29,6 @@ export function reusedMessage([transfer, ...more]: readonly SharedTransfer[]): {
   if (!transfer || more.length > 0) return {};
   const { bankSerialNo, lines, received } = transfer;
   return {
-    message: `${lines} payment lines name bank transfer ${bankSerialNo.slice(0, 100)}; together they have received ${received.map(({ text }) => text).join(' and ')}.`,
+    message: `${lines} payment lines have received ${received.map(({ text }) => text).join(' and ')} by bank transfer ${bankSerialNo.slice(0, 100)}.`,
   };
 }

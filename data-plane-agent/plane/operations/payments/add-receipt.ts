@@ -19,7 +19,7 @@ export const addReceipt = operation({
       paymentId,
       files: receipt,
       to: async (line, { context }) => {
-        isRepeated = bankSerialNo ? await store.lines.hasReceiptOf(line.id, bankSerialNo) : false;
+        isRepeated = bankSerialNo ? await store.transfers.hasPaid(line.id, bankSerialNo) : false;
         return withAddedReceipt(line, receipt, context);
       },
     });

@@ -8,7 +8,6 @@ import type { Plan } from '../../domain/payments/plan.js';
 import type { OperationContext } from '../operation-context.js';
 import { receiptHistory } from '../receivables/receipt-history.js';
 import { reusedTransfers } from '../receivables/shared-transfers.js';
-import type { ReceiptRow } from '../../tables/receipts.js';
 
 /** Yields to the event loop after this many lines: SQLite calls are synchronous. */
 const LINES_PER_YIELD = 100;
@@ -41,10 +40,7 @@ export async function writePlan(context: OperationContext, call: Call, { steps, 
     if (before) await store.lines.update(before, after);
   }
   await store.lines.insert(steps.filter(({ before }) => before === null).map(({ after }) => after));
-  const receipts: ReceiptRow[] = [];
-  for (const { before, after } of steps)
-    receipts.push(...(await receiptHistory(context, call, { before: before ?? { receivedMinor: 0 }, after })));
-  await store.lines.insertReceipts(receipts);
+  await store.lines.insertReceipts(await receiptHistory(context, call, steps));
   const withNewSerial = steps
     .filter(({ before, after }) => after.bankSerialNo !== before?.bankSerialNo)
     .map(({ after }) => after);

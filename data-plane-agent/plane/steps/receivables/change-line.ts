@@ -89,7 +89,7 @@ export async function changeLine(
   if (isUnchanged(before, line)) return { before, after: before, contract, lines: held.lines };
   await store.lines.update(before, line);
   await writeInvoices(operationContext, changes);
-  await store.lines.insertReceipts(await receiptHistory(operationContext, call, { before, after: line }));
+  await store.lines.insertReceipts(await receiptHistory(operationContext, call, [{ before, after: line }]));
   return {
     before,
     after: line,

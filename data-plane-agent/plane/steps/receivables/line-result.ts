@@ -20,7 +20,7 @@ export interface LineOutcome extends ChangedLine {
   readonly bankSerialNo?: string | null | undefined;
   /** Whether the request says what is owed: then the plan is compared with the contract's total. */
   readonly isPlan?: boolean;
-  /** Whether the line already had a receipt of that transfer, to which the request adds another. */
+  /** Whether the line had already received an amount by that transfer, to which the request adds another. */
   readonly isRepeated?: boolean;
 }
 

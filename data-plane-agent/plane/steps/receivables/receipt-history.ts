@@ -1,20 +1,35 @@
 import type { Call } from '../../contract/call.js';
-import { formerDay, receiptOf, redatedReceipts, type Received } from '../../domain/payments/receipts.js';
+import type { ChangedLine } from '../../domain/payments/line-changes.js';
+import { carriedReceipts, formerDay, receiptOf, redatedReceipts } from '../../domain/payments/receipts.js';
 import type { OperationContext } from '../operation-context.js';
-import type { LineRow } from '../../tables/payment-lines.js';
 import type { ReceiptRow } from '../../tables/receipts.js';
 
-/** The receipts that a change of a line adds: for a changed amount, or for a corrected day. */
+/**
+ * The receipts that changes of lines add: for a changed amount, or for a corrected day. They are preceded by those that
+ * make a corrected bank transfer permanent: from now on, another receipt is the line's last one.
+ */
 export async function receiptHistory(
   { store, clock, newId }: OperationContext,
   call: Call,
-  { before, after }: { readonly before: Received; readonly after: LineRow },
+  changes: readonly ChangedLine[],
 ): Promise<ReceiptRow[]> {
-  const former = formerDay(before, after);
-  if (former === null) return receiptOf(before, after, { call, now: clock.now(), newId });
-  return redatedReceipts({ former, thenMinor: await store.lines.receivedOn(after.id, former) }, after, {
-    call,
-    now: clock.now(),
-    newId,
-  });
+  const stamp = { call, now: clock.now(), newId };
+  const continued = changes.filter(
+    ({ before, after }) =>
+      before !== null && (before.receivedMinor !== after.receivedMinor || formerDay(before, after) !== null),
+  );
+  const last = await store.transfers.lastOf(continued.map(({ after }) => after.id));
+  const rows: ReceiptRow[] = [];
+  for (const { before, after } of changes) {
+    const former = before === null ? null : formerDay(before, after);
+    const transfer = last.get(after.id);
+    if (before !== null && transfer)
+      rows.push(...carriedReceipts({ ...transfer, to: former === null ? before : after }, before, stamp));
+    rows.push(
+      ...(former === null
+        ? receiptOf(before ?? { receivedMinor: 0 }, after, stamp)
+        : redatedReceipts({ former, thenMinor: await store.lines.receivedOn(after.id, former) }, after, stamp)),
+    );
+  }
+  return rows;
 }

@@ -11,8 +11,8 @@ type Transferred = Pick<LineRow, 'id' | 'bankSerialNo'>;
 const NAMED_TRANSFERS = 20;
 
 /**
- * For each line with a bank transfer: at most `each` other live lines in scope with the same transfer. Lines without
- * such others are left out.
+ * For each line with a bank transfer: at most `each` other lines of the same transfer, as `TransferStore` finds
+ * them. Lines without such others are left out.
  */
 export async function sharedTransfers(
   { store }: Pick<OperationContext, 'store'>,
@@ -20,7 +20,7 @@ export async function sharedTransfers(
   each: number,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = Map.groupBy(
-    await store.lines.ofBankSerials(serialsOf(lines), each + 1),
+    await store.transfers.linesOf(serialsOf(lines), each + 1),
     ({ bankSerialNo }) => bankSerialNo,
   );
   const shared = lines.map(
@@ -36,12 +36,12 @@ export async function sharedTransfers(
   return new Map(shared.filter(([, others]) => others.length > 0));
 }
 
-/** The bank transfers of these lines by number, with what all lines in scope that name them have received. */
+/** The bank transfers of these lines by number, with their lines in scope and what these have received by them. */
 export async function transfersOf(
   { store }: Pick<OperationContext, 'store'>,
   lines: readonly Transferred[],
 ): Promise<ReadonlyMap<string, SharedTransfer>> {
-  const figures = await store.lines.receivedByBankSerials(serialsOf(lines));
+  const figures = await store.transfers.figuresOf(serialsOf(lines));
   return new Map(
     [...Map.groupBy(figures, ({ bankSerialNo }) => bankSerialNo)].map(([bankSerialNo, ofOne]) => [
       bankSerialNo,
@@ -50,7 +50,7 @@ export async function transfersOf(
   );
 }
 
-/** The warning for these lines; none when they name no transfer that `others` name. */
+/** The warning for these lines; none when they name no transfer that paid `others`. */
 export function reusedWarning(
   lines: readonly Transferred[],
   { others, transfers }: { others: readonly string[]; transfers: ReadonlyMap<string, SharedTransfer> },

@@ -15,6 +15,7 @@ import { searchFolding } from './0013-search-folding.js';
 import { closedRecords } from './0014-closed-records.js';
 import { dueWork } from './0015-due-work.js';
 import { invoiceRegister } from './0016-invoice-register.js';
+import { receiptsByTransfer } from './0017-receipts-by-transfer.js';
 
 /** The steps of the tenant database's schema, oldest first. A step that has landed is never edited. */
 export const TENANT_MIGRATIONS: readonly Migration[] = [
@@ -34,4 +35,5 @@ export const TENANT_MIGRATIONS: readonly Migration[] = [
   closedRecords,
   dueWork,
   invoiceRegister,
+  receiptsByTransfer,
 ];
