@@ -44,7 +44,7 @@ export class TransferStore {
     each: number,
   ): Promise<{ readonly id: string; readonly bankSerialNo: string }[]> {
     if (serials.length === 0) return [];
-    const { sql, values } = this.shares(serials);
+    const { sql, values } = await this.shares(serials);
     const rows = await this.tx.all(
       `${sql} SELECT id, bank_serial_no FROM (
          SELECT id, bank_serial_no, row_number() OVER (PARTITION BY bank_serial_no ORDER BY id) AS place FROM shares) AS found
@@ -57,7 +57,7 @@ export class TransferStore {
   /** The number of lines of these transfers and what they have received by them, by transfer and currency. */
   async figuresOf(serials: readonly string[]): Promise<TransferFigures[]> {
     if (serials.length === 0) return [];
-    const { sql, values } = this.shares(serials);
+    const { sql, values } = await this.shares(serials);
     const rows = await this.tx.all(
       `${sql} SELECT bank_serial_no, currency_code, count(*) AS line_count, sum(high) AS high, sum(low) AS low
        FROM shares GROUP BY bank_serial_no, currency_code ORDER BY bank_serial_no, currency_code`,
@@ -102,26 +102,32 @@ export class TransferStore {
   }
 
   /** `shares`: one row for each of these transfers and each of its lines, with the sum received in two parts. */
-  private shares(serials: readonly string[]): Fragment {
-    const { tx, call } = this;
-    const among = (column: string) => isOneOfTexts(tx.dialect, column, serials);
-    const [named, noted, asked] = [
-      among('payment_lines.bank_serial_no'),
-      among('receipts.bank_serial_no'),
-      among('bank_serial_no'),
-    ];
-    const lines = this.sharesOf({
-      sql: `payment_lines.id IN (
-         SELECT payment_lines.id FROM payment_lines WHERE payment_lines.tenant_id = ? AND ${named.sql}
-         UNION SELECT receipts.line_id FROM receipts WHERE receipts.tenant_id = ? AND ${noted.sql})`,
-      values: [call.tenantId, ...named.values, call.tenantId, ...noted.values],
-    });
+  private async shares(serials: readonly string[]): Promise<Fragment> {
+    const { dialect } = this.tx;
+    const lines = this.sharesOf(isOneOf(dialect, 'payment_lines.id', await this.lineIdsOf(serials)));
+    const asked = isOneOfTexts(dialect, 'bank_serial_no', serials);
     return {
       sql: `${lines.sql}, shares AS (
          SELECT id, currency_code, bank_serial_no, coalesce(high, 0) AS high, coalesce(low, 0) AS low FROM line_shares
          WHERE ${asked.sql} AND (bank_serial_no = named OR high <> 0 OR low <> 0))`,
       values: [...lines.values, ...asked.values],
     };
+  }
+
+  /**
+   * The lines that name these transfers or have receipts of them. In a statement of its own: within a long transaction
+   * PostgreSQL has no statistics of the rows that it wrote, and would join each of these lines with all lines.
+   */
+  private async lineIdsOf(serials: readonly string[]): Promise<string[]> {
+    const { tx, call } = this;
+    const named = isOneOfTexts(tx.dialect, 'payment_lines.bank_serial_no', serials);
+    const noted = isOneOfTexts(tx.dialect, 'receipts.bank_serial_no', serials);
+    const rows = await tx.all(
+      `SELECT payment_lines.id FROM payment_lines WHERE payment_lines.tenant_id = ? AND ${named.sql}
+       UNION SELECT receipts.line_id AS id FROM receipts WHERE receipts.tenant_id = ? AND ${noted.sql}`,
+      [call.tenantId, ...named.values, call.tenantId, ...noted.values],
+    );
+    return rows.map((row) => String(row['id']));
   }
 
   /** `line_shares`: what each of the live lines in scope has received, by transfer. A line has at least one row. */
