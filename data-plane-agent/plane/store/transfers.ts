@@ -115,38 +115,44 @@ export class TransferStore {
   }
 
   /**
-   * The lines that name these transfers or have receipts of them. In a statement of its own: within a long transaction
-   * PostgreSQL has no statistics of the rows that it wrote, and would join each of these lines with all lines.
+   * The lines in scope that name these transfers or have receipts of them. They and their contracts are found in
+   * statements of their own: within a long transaction PostgreSQL has no statistics of the rows that it wrote, and would
+   * compare each line with all lines and all contracts.
    */
   private async lineIdsOf(serials: readonly string[]): Promise<string[]> {
-    const { tx, call } = this;
+    const { tx, call, scope } = this;
     const named = isOneOfTexts(tx.dialect, 'payment_lines.bank_serial_no', serials);
     const noted = isOneOfTexts(tx.dialect, 'receipts.bank_serial_no', serials);
-    const rows = await tx.all(
-      `SELECT payment_lines.id FROM payment_lines WHERE payment_lines.tenant_id = ? AND ${named.sql}
-       UNION SELECT receipts.line_id AS id FROM receipts WHERE receipts.tenant_id = ? AND ${noted.sql}`,
+    const lines = await tx.all(
+      `SELECT payment_lines.id, payment_lines.contract_id FROM payment_lines WHERE payment_lines.tenant_id = ? AND ${named.sql}
+       UNION SELECT receipts.line_id AS id, receipts.contract_id FROM receipts WHERE receipts.tenant_id = ? AND ${noted.sql}`,
       [call.tenantId, ...named.values, call.tenantId, ...noted.values],
     );
-    return rows.map((row) => String(row['id']));
+    const among = isOneOf(tx.dialect, 'contracts.id', [...new Set(lines.map((row) => String(row['contract_id'])))]);
+    const contracts = await tx.all(
+      `SELECT contracts.id FROM contracts WHERE ${scope.sql} AND ${among.sql} AND contracts.deleted_at IS NULL`,
+      [...scope.values, ...among.values],
+    );
+    const inScope = new Set(contracts.map((row) => String(row['id'])));
+    return lines.filter((row) => inScope.has(String(row['contract_id']))).map((row) => String(row['id']));
   }
 
-  /** `line_shares`: what each of the live lines in scope has received, by transfer. A line has at least one row. */
+  /** `line_shares`: what each of these lines has received, if it is live, by transfer. A line has at least one row. */
   private sharesOf(among: Fragment): Fragment {
     return {
       sql: `WITH paid AS (
          SELECT payment_lines.id, payment_lines.currency_code, payment_lines.bank_serial_no AS named, receipts.delta_minor,
            receipts.bank_serial_no AS noted,
            first_value(receipts.bank_serial_no) OVER (PARTITION BY payment_lines.id ORDER BY receipts.id DESC) AS last_noted
-         FROM payment_lines JOIN contracts ON contracts.tenant_id = payment_lines.tenant_id AND contracts.id = payment_lines.contract_id
-         LEFT JOIN receipts ON receipts.tenant_id = payment_lines.tenant_id AND receipts.line_id = payment_lines.id
-         WHERE ${this.scope.sql} AND payment_lines.tenant_id = ? AND payment_lines.deleted_at IS NULL AND contracts.deleted_at IS NULL AND ${among.sql}),
+         FROM payment_lines LEFT JOIN receipts ON receipts.tenant_id = payment_lines.tenant_id AND receipts.line_id = payment_lines.id
+         WHERE payment_lines.tenant_id = ? AND payment_lines.deleted_at IS NULL AND ${among.sql}),
        counted AS (
          SELECT id, currency_code, named, delta_minor, CASE WHEN noted IS NOT DISTINCT FROM last_noted THEN named ELSE noted END AS bank_serial_no FROM paid),
        line_parts AS (
          SELECT id, currency_code, named, bank_serial_no, ${sumInParts('delta_minor')} FROM counted GROUP BY id, currency_code, named, bank_serial_no),
        line_shares AS (
          SELECT id, currency_code, named, bank_serial_no, high + low / ${PART} AS high, low % ${PART} AS low FROM line_parts)`,
-      values: [...this.scope.values, this.call.tenantId, ...among.values],
+      values: [this.call.tenantId, ...among.values],
     };
   }
 }
