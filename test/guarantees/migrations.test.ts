@@ -47,7 +47,10 @@ const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: 
  * The newest steps, which are in no release: they may still change. When released, they move to the list above with
  * their checksum.
  */
-const COMING: Readonly<Record<string, readonly string[]>> = { platform: [], tenant: ['0016-invoice-register', '0017-receipts-by-transfer'] };
+const COMING: Readonly<Record<string, readonly string[]>> = {
+  platform: [],
+  tenant: ['0016-invoice-register', '0017-receipts-by-transfer'],
+};
 const LISTS: Readonly<Record<string, { readonly folder: string; readonly migrations: readonly Migration[] }>> = {
   platform: { folder: 'server/store/migrations/', migrations: PLATFORM_MIGRATIONS },
   tenant: { folder: 'data-plane-agent/plane/store/migrations/', migrations: TENANT_MIGRATIONS },
