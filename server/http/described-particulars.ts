@@ -208,6 +208,11 @@ export const PARTICULAR: Readonly<Record<string, Readonly<Record<string, string>
   FileReferenceInvalidError: { value: 'The id that was sent.' },
   FileInfectedError: { signature: 'The malware that was found.' },
   VersionMismatchError: { version: 'The current version of the record.' },
+  WorkflowControlRequiredError: {
+    has: "The level of the caller's role at this stage.",
+    role: "The code of the caller's role.",
+  },
+  FieldNotEditableError: { role: "The code of the caller's role." },
   PlanFeatureNotEnabledError: {
     plans: 'The plans that have the feature.',
     command: 'The command with which the operator changes the plan; only on a self-hosted installation.',

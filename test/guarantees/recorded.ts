@@ -58,7 +58,9 @@ export function recorder(): (value: unknown) => unknown {
         id === undefined ? 'a1b2c3d4'.repeat(Math.ceil(run.length / 8)).slice(0, run.length) : idOf(id),
       )
       // Random hexadecimal digits may contain no letter.
-      .replaceAll(/(?<=[a-z]-)\d{8}\b/g, 'a1b2c3d4')
+      .replaceAll(/(?<=[a-z]-)\d{8,}\b/g, (digits) =>
+        'a1b2c3d4'.repeat(Math.ceil(digits.length / 8)).slice(0, digits.length),
+      )
       .replaceAll(/^\d{6}$/g, '492039')
       .replaceAll(/^[0-9a-z]{7}(-[0-9a-z]{7}){3}$/g, 'a1b2c3d-e4f5g6h-j7k8m9n-p0q1r2s')
       .replaceAll(/(?<=-)[0-9a-f]{6}(?=@)/g, 'a1b2c3')
