@@ -52,6 +52,9 @@ function readerOf(bytes: number): ReturnType<typeof reader> {
 async function readText(ctx: HttpContext, { bytes }: BodyLimits): Promise<string> {
   // A client that sent `Expect: 100-continue` is waiting for this.
   if (ctx.req.headers.expect !== undefined) ctx.res.writeContinue();
+  // RFC 9110, section 8.4.1: content codings are case-insensitive; koa-body compares them as sent.
+  const { 'content-encoding': coding } = ctx.req.headers;
+  if (coding !== undefined) ctx.req.headers['content-encoding'] = coding.toLowerCase();
   try {
     // The type requires Koa's default state, which koa-body does not use.
     await readerOf(bytes)(ctx as unknown as Context, () => Promise.resolve());

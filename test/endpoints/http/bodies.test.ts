@@ -69,6 +69,7 @@ describe('request bodies', () => {
     expect(await post(json)).to.deep.include({ status: 201, body: { name: 'Zoë' } });
     for (const [encoding, pack] of [
       ['gzip', gzipSync],
+      ['GZip', gzipSync],
       ['deflate', deflateSync],
       ['br', brotliCompressSync],
     ] as const) {
