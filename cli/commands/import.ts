@@ -136,8 +136,11 @@ function textOf(
 ): string {
   const entered = `${contracts} ${contracts === 1 ? 'contract' : 'contracts'} ${dryRun ? 'would be' : contracts === 1 ? 'was' : 'were'} entered`;
   const summary = `${entered}, from ${created} of ${total} rows; ${failed} failed, ${skipped} were blank.`;
-  const meant = new Map(suggestions.map(({ column, suggestion }) => [column, ` (perhaps ${suggestion})`]));
-  const named = unknownColumns.map((column) => oneLine(column + (meant.get(column) ?? '')));
+  const meant = Map.groupBy(suggestions, ({ column }) => column);
+  const named = unknownColumns.map((column) => {
+    const names = (meant.get(column) ?? []).map(({ suggestion }) => suggestion);
+    return oneLine(names.length === 0 ? column : `${column} (perhaps ${names.join(' or ')})`);
+  });
   const unknown = [
     ...(named.length === 0 ? [] : [`Unknown columns that were ignored: ${named.join(', ')}`]),
     ...(missingColumns.length === 0 ? [] : [`Required columns that the file lacks: ${missingColumns.join(', ')}`]),

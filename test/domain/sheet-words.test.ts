@@ -10,7 +10,7 @@ import {
   WORKFLOW_STAGES,
 } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { CONTRACT_COLUMNS, LINE_COLUMNS, SUMMARY_COLUMNS } from '../../data-plane-agent/plane/domain/sheet/columns.js';
-import { HEADER_WORDS } from '../../data-plane-agent/plane/domain/sheet/header-words.js';
+import { HEADER_WORDS, SUGGESTED_WORDS } from '../../data-plane-agent/plane/domain/sheet/header-words.js';
 import { matchHeader } from '../../data-plane-agent/plane/domain/sheet/headers.js';
 import { missingColumns, REQUIRED_COLUMNS } from '../../data-plane-agent/plane/domain/sheet/required-columns.js';
 import { isExampleNumber, templateOf } from '../../data-plane-agent/plane/domain/sheet/template.js';
@@ -37,6 +37,20 @@ describe('words for columns', () => {
       ['Invoice #', 'line.invoiceNo'],
       ['税率', 'invoicePoints'],
       ['Tax %', 'invoicePoints'],
+      ['到期日', 'line.dueDate'],
+      ['到期日期', 'line.dueDate'],
+      ['应付日期', 'line.dueDate'],
+      ['Due', 'line.dueDate'],
+      ['期款金额', 'line.amount'],
+      ['本期金额', 'line.amount'],
+      ['应收款', 'line.amount'],
+      ['类型', 'type'],
+      ['业务类型', 'type'],
+      ['Kind', 'type'],
+      ['Category', 'type'],
+      ['主体公司', 'subjectName'],
+      ['公司主体', 'subjectName'],
+      ['我方', 'subjectName'],
     ] as const)
       expect(names([header]), header).to.deep.equal([name]);
   });
@@ -59,6 +73,8 @@ describe('words for columns', () => {
         known.set(wordKey(word), name);
       }
     expect(clashes).to.deep.equal([]);
+    const suggested = SUGGESTED_WORDS.flatMap(([words]) => words);
+    expect(suggested.filter((word) => known.has(wordKey(word)))).to.deep.equal([]);
   });
 
   it('have lower precedence than the name of the field and than custom fields with the same name', () => {
@@ -83,6 +99,34 @@ describe('words for columns', () => {
       { column: '开始日期（计划）', suggestion: 'startDate' },
       { column: 'Party C', suggestion: 'partyB' },
     ]);
+  });
+
+  it('are suggested together for a header that may mean several columns', () => {
+    const meant = (...header: string[]) => matchHeader(['partyA', ...header], []).suggestions;
+    const both = (column: string, ...names: string[]) => names.map((suggestion) => ({ column, suggestion }));
+    for (const header of ['金额', 'Amount', '付款金额', '金额（元）', 'Payment amount'])
+      expect(meant(header)).to.deep.equal(both(header, 'totalAmount', 'line.amount'));
+    expect(meant('Received')).to.deep.equal(both('Received', 'line.receivedAmount', 'line.receivedDate'));
+    expect(meant('Amount', 'totalAmount')).to.deep.equal(both('Amount', 'line.amount'));
+    expect(meant('付款日期')).to.deep.equal(both('付款日期', 'line.dueDate'));
+    expect(meant('金额（万元）')).to.deep.equal([]);
+  });
+
+  it('are suggested for money received only where the header says that it was', () => {
+    const meant = (header: string) => matchHeader(['partyA', header], []).suggestions.map((one) => one.suggestion);
+    for (const header of ['Recieved date', '已收金颔', 'Paid amuont', '到账日其'])
+      expect(meant(header).join(), header).to.match(/^line\.received/);
+    for (const header of [
+      '期款日期',
+      '付款时间',
+      '到期曰期',
+      '付款全额',
+      '应收款时间',
+      '计划收款时间',
+      'Unpaid amount',
+      'Receiver date',
+    ])
+      expect(meant(header).join(), header).to.not.contain('received');
   });
 
   it('determine the missing required columns; a reference is named by the column that people fill in', () => {

@@ -1,7 +1,7 @@
 /**
  * Headers that people use for a column besides its name and its labels, by the name of the column. A header that may
- * mean several columns (`Amount`, `金额`, `到期日`) is in none of the lists, and so is one with a unit (`总价（万元）`), which
- * an import does not convert.
+ * mean several columns (`Amount`, `金额`) is in none of the lists but may be in `SUGGESTED_WORDS`; one with a unit
+ * (`总价（万元）`), which an import does not convert, is in neither.
  */
 export const HEADER_WORDS: Readonly<Record<string, readonly string[]>> = {
   archiveCode: [
@@ -30,7 +30,19 @@ export const HEADER_WORDS: Readonly<Record<string, readonly string[]>> = {
     '协议编号',
   ],
   projectName: ['Project name', 'Project title', '项目', '工程名称', '工程项目', '合同名称'],
-  type: ['Contract type', '合同类别', '合同种类', '合同性质'],
+  type: [
+    'Contract type',
+    'Kind',
+    'Category',
+    'Business type',
+    '合同类别',
+    '合同种类',
+    '合同性质',
+    '类型',
+    '类别',
+    '业务类型',
+    '业务类别',
+  ],
   typeCode: ['Contract type code', '合同类型代码', '类型编码'],
   subjectName: [
     'Our company',
@@ -45,6 +57,8 @@ export const HEADER_WORDS: Readonly<Record<string, readonly string[]>> = {
     '我方公司',
     '所属公司',
     '公司主体',
+    '主体公司',
+    '我方',
   ],
   partyA: ['Party A name', 'First party', '甲方名称', '甲方单位', '甲方公司'],
   partyB: ['Party B name', 'Second party', '乙方名称', '乙方单位', '乙方公司'],
@@ -165,11 +179,14 @@ export const HEADER_WORDS: Readonly<Record<string, readonly string[]>> = {
     '款项名称',
   ],
   'line.dueDate': [
+    'Due',
     'Due date',
     'Payment due',
     'Payment due date',
     '应收日',
     '应付日期',
+    '到期日',
+    '到期日期',
     '应收款日期',
     '计划收款日期',
     '计划付款日期',
@@ -177,11 +194,14 @@ export const HEADER_WORDS: Readonly<Record<string, readonly string[]>> = {
   'line.amount': [
     'Instalment amount',
     'Installment amount',
+    '应付金额',
     '应收',
     '应收款',
     '应收款金额',
     '本期应收',
     '本期金额',
+    '期款金额',
+    '分期金额',
     '计划收款金额',
   ],
   'line.receivedAmount': ['Paid amount', '已收', '已收款', '已收款金额', '收款金额', '实收金额', '实收', '到账金额'],
@@ -213,3 +233,19 @@ export const HEADER_WORDS: Readonly<Record<string, readonly string[]>> = {
   'line.invoiceDate': ['Invoice date', '发票日期', '开票时间'],
   'line.invoiceNo': ['Invoice No.', 'Invoice #', '发票号', '发票编号'],
 };
+
+/**
+ * Headers that may mean several columns, or that name a plan as well as money received: these columns are suggested. A
+ * column for money received is suggested only where the header says so, since a plan must not be booked as received.
+ */
+export const SUGGESTED_WORDS: readonly (readonly [words: readonly string[], columns: readonly string[]])[] = [
+  [
+    ['Amount', 'Payment amount', '金额', '付款金额', '支付金额', '款项金额'],
+    ['totalAmount', 'line.amount'],
+  ],
+  [['Payment date', '付款日', '付款日期', '支付日期'], ['line.dueDate']],
+  [
+    ['Received', 'Paid', '收款', '到账'],
+    ['line.receivedAmount', 'line.receivedDate'],
+  ],
+];

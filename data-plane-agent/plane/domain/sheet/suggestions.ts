@@ -1,3 +1,4 @@
+import { SUGGESTED_WORDS } from './header-words.js';
 import { wordKey } from './word-key.js';
 
 /** An unknown header, and the name of the column that it probably means. */
@@ -13,21 +14,38 @@ const LONGEST = 40;
 /** Amounts in such units would be imported as if they were in units of the currency. */
 const OTHER_UNIT = /[万千亿]|thousand|million|\bk\b|\bmio\b|\bmln\b/i;
 
+/** Columns that record money as received. */
+const RECEIVED_COLUMN = /^line\.received/;
+/** A header that says that money was received. */
+const SAYS_RECEIVED = /收|到账|回款|rec(?:ei|ie)(?:ved|pt)|\bpaid\b/i;
+const SAYS_PLANNED = /应收|待收|未收|计划|预计|\bdue\b|\bplan|\bexpected\b|\bunpaid\b/i;
+
+const mayMean = (header: string, column: string): boolean =>
+  !RECEIVED_COLUMN.test(column) || (SAYS_RECEIVED.test(header) && !SAYS_PLANNED.test(header));
+
+const SUGGESTED: ReadonlyMap<string, readonly string[]> = new Map(
+  SUGGESTED_WORDS.flatMap(([words, columns]) => words.map((word) => [wordKey(word), columns] as const)),
+);
+
 /**
  * Near misses: headers that differ from a word for a field by few characters, or by a note in parentheses. `words` are
- * pairs of a word's key and the name of the column.
+ * pairs of a word's key and the name of the column. A header that may mean several columns has a suggestion for each.
  */
 export function suggestionsFor(
   unknown: readonly string[],
   words: readonly (readonly [word: string, column: string])[],
 ): Suggestion[] {
+  const unused = new Set(words.map(([, name]) => name));
   return unknown.slice(0, MAX_COMPARED).flatMap((column) => {
     if (OTHER_UNIT.test(column) || column.length > 4 * LONGEST) return [];
     const bare = wordKey(column.replaceAll(/[(（[【][^)）\]】]*[)）\]】]/g, ''));
     const keys = [...new Set([wordKey(column), bare])].filter((key) => key !== '' && key.length <= LONGEST);
+    const several = keys.map((key) => SUGGESTED.get(key)).find((columns) => columns !== undefined);
+    if (several) return several.filter((name) => unused.has(name)).map((suggestion) => ({ column, suggestion }));
     let best: { readonly name: string; readonly distance: number } | undefined;
     for (const key of keys) {
       for (const [word, name] of words) {
+        if (!mayMean(column, name)) continue;
         const distance = distanceWithin(key, word, allowed(key, word));
         if (distance !== undefined && (!best || distance < best.distance)) best = { name, distance };
       }
