@@ -14,7 +14,7 @@ import { HEADER_WORDS, SUGGESTED_WORDS } from '../../data-plane-agent/plane/doma
 import { matchHeader } from '../../data-plane-agent/plane/domain/sheet/headers.js';
 import { missingColumns, REQUIRED_COLUMNS } from '../../data-plane-agent/plane/domain/sheet/required-columns.js';
 import { isExampleNumber, templateOf } from '../../data-plane-agent/plane/domain/sheet/template.js';
-import { codeOfWord, withTermKinds } from '../../data-plane-agent/plane/domain/sheet/value-words.js';
+import { codeOfWord, problemOfWord, withTermKinds } from '../../data-plane-agent/plane/domain/sheet/value-words.js';
 import { wordKey } from '../../data-plane-agent/plane/domain/sheet/word-key.js';
 
 const names = (header: (string | null)[]) => matchHeader(header, []).targets.map((target) => target?.name);
@@ -149,6 +149,9 @@ describe('words for values', () => {
       ['type', ' Sales ', 'sale'],
       ['type', 'LEASE', 'lease'],
       ['type', '租赁', 'lease'],
+      ['type', '融资租赁', 'lease'],
+      ['type', '经营租赁', 'lease'],
+      ['type', 'Lease-back', 'lease'],
       ['status', 'In progress', 'in_progress'],
       ['status', '已完成', 'completed'],
       ['workflowStage', '履行中', 'active'],
@@ -170,6 +173,33 @@ describe('words for values', () => {
     ]);
   });
 
+  it('are mentioned in the problem of a text that is none of them, and so are the currencies that share a sign', () => {
+    expect(problemOfWord('type', '赠与')).to.equal(
+      'must be one of sale, lease, or a word for it such as 销售, 租赁, Sales or Rental',
+    );
+    for (const column of ['currencyCode', 'line.currencyCode']) {
+      expect(problemOfWord(column, ' $ ')).to.match(
+        /^must be the code of a currency: \$ is .* several, such as USD, CAD/,
+      );
+      expect(problemOfWord(column, '¥')).to.match(/: ¥ is the sign of several, such as CNY, JPY$/);
+    }
+    for (const [column, text] of [
+      ['type', '租赁'],
+      ['type', 'x'.repeat(101)],
+      ['status', 'completed'],
+      ['currencyCode', '￥'],
+      ['currencyCode', 'CHF'],
+      ['currencyCode', 'constructor'],
+      ['partyA', '$'],
+    ] as const)
+      expect(problemOfWord(column, text), `${column} ${text}`).to.equal(undefined);
+    // Every word that a problem mentions is accepted.
+    for (const column of ['type', 'status', 'workflowStage', 'line.reconciliationStatus']) {
+      const [, words = ''] = / such as (.+)$/.exec(problemOfWord(column, '?') ?? '') ?? [];
+      for (const word of words.split(/, | or /)) expect(problemOfWord(column, word), word).to.equal(undefined);
+    }
+  });
+
   it('leave every code unchanged', () => {
     for (const [column, codes] of Object.entries({
       type: CONTRACT_TYPES,
@@ -178,7 +208,8 @@ describe('words for values', () => {
       'line.reconciliationStatus': RECONCILIATION_STATUSES,
       currencyCode: ['CNY', 'USD', 'SGD'],
     }))
-      for (const code of codes) expect(codeOfWord(column, code)).to.equal(code);
+      for (const code of codes)
+        expect([codeOfWord(column, code), problemOfWord(column, code)]).to.deep.equal([code, undefined]);
     expect(withTermKinds(TERM_KINDS.map((kind) => ({ kind })))).to.deep.equal(TERM_KINDS.map((kind) => ({ kind })));
   });
 });

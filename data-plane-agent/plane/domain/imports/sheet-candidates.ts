@@ -13,7 +13,7 @@ import type { Target } from '../sheet/headers.js';
 import { readNumber } from '../sheet/number-style.js';
 import type { SheetStyle } from '../sheet/sheet-style.js';
 import { isBlank } from '../sheet/sheet.js';
-import { codeOfWord, withTermKinds } from '../sheet/value-words.js';
+import { codeOfWord, problemOfWord, withTermKinds } from '../sheet/value-words.js';
 import { codeIn, problemAt, type Candidate, type CellOfRow, type RowProblem } from './candidate.js';
 
 export interface SheetReading {
@@ -149,7 +149,10 @@ function readRow(
 /** A cell with the codes of an enumeration for the words that people use. */
 function inCodes(column: string, read: ReadCell): ReadCell {
   if (!read.ok) return read;
-  if (typeof read.value === 'string') return { ok: true, value: codeOfWord(column, read.value) };
+  if (typeof read.value === 'string') {
+    const problem = problemOfWord(column, read.value);
+    return problem === undefined ? { ok: true, value: codeOfWord(column, read.value) } : { ok: false, problem };
+  }
   return column === 'terms' && Array.isArray(read.value) ? { ok: true, value: withTermKinds(read.value) } : read;
 }
 

@@ -18,7 +18,31 @@ const TYPES: Words = {
     '购销合同',
     '出售',
   ],
-  lease: ['Leases', 'Leasing', 'Rent', 'Rental', 'Lease contract', 'Hire', '租赁', '租赁合同', '设备租赁', '出租'],
+  lease: [
+    'Leases',
+    'Leasing',
+    'Rent',
+    'Rental',
+    'Rental contract',
+    'Lease contract',
+    'Leaseback',
+    'Sale and leaseback',
+    'Finance lease',
+    'Financial lease',
+    'Operating lease',
+    'Hire',
+    '租赁',
+    '租赁合同',
+    '设备租赁',
+    '出租',
+    '融资租赁',
+    '融资性租赁',
+    '融资租赁合同',
+    '经营租赁',
+    '经营性租赁',
+    '经营租赁合同',
+    '售后回租',
+  ],
 };
 const STATUSES: Words = {
   in_progress: ['Ongoing', 'Running', 'Open', '进行中', '执行中', '履行中', '在执行', '正在履行', '未完成'],
@@ -87,6 +111,35 @@ export function codeOfWord(column: string, text: string): string {
   if (!words || text.length > LONGEST) return text;
   if (column.endsWith('currencyCode') && text.trim() === FULL_WIDTH_YUAN) return 'CNY';
   return words.get(wordKey(text)) ?? text;
+}
+
+/** Signs of several currencies, and codes of some of them. */
+const SHARED_SIGNS: Readonly<Record<string, readonly string[]>> = {
+  $: ['USD', 'CAD', 'AUD', 'HKD', 'SGD'],
+  '¥': ['CNY', 'JPY'],
+};
+
+/** Words to mention when a text is neither a code nor a known word. */
+const WORDS_TO_MENTION: Readonly<Record<string, string>> = {
+  type: '销售, 租赁, Sales or Rental',
+  status: '进行中, 已完成, Ongoing or Finished',
+  workflowStage: '审核中, 已签署, Under review or In force',
+  'line.reconciliationStatus': '待对账, 已对账, Unmatched or Reconciled',
+};
+
+/**
+ * Why a text of a column with codes has no code, as the end of a sentence that begins with the column name; `undefined`
+ * where the check of the value says all there is to say.
+ */
+export function problemOfWord(column: string, text: string): string | undefined {
+  const words = BY_COLUMN.get(column);
+  if (!words || text.length > LONGEST || new Set(words.values()).has(codeOfWord(column, text))) return undefined;
+  const mentioned = WORDS_TO_MENTION[column];
+  if (mentioned !== undefined)
+    return `must be one of ${[...new Set(words.values())].join(', ')}, or a word for it such as ${mentioned}`;
+  const sign = wordKey(text);
+  const several = Object.hasOwn(SHARED_SIGNS, sign) ? SHARED_SIGNS[sign] : undefined;
+  return several && `must be the code of a currency: ${sign} is the sign of several, such as ${several.join(', ')}`;
 }
 
 /** Terms in a cell, with codes for kinds that are named in words. */
