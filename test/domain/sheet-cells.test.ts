@@ -101,6 +101,30 @@ describe('cells', () => {
       isRefused(cell, 'day', /must be a calendar date/);
   });
 
+  it('a day with the time of midnight, as spreadsheets write it, is that day, and another time is refused', () => {
+    for (const cell of [
+      '2026/3/5 00:00',
+      '2026/3/5 0:00',
+      '2026-03-05 00:00:00',
+      '2026-03-05 00:00:00.000',
+      '2026年3月5日 00:00',
+      '05/03/2026 00:00:00',
+      '5/3/2026 12:00:00 AM',
+    ])
+      expect(read(cell, 'day'), cell).to.equal('2026-03-05');
+    expect(read('31/12/2026 00:00', 'day', OPEN)).to.equal('2026-12-31');
+    for (const cell of ['2026/3/5 09:30', '2026-03-05 00:00:01', '2026-03-05 12:00:00', '3/5/2026 1:00 PM'])
+      isRefused(cell, 'day', /^has a time of day; write the date alone, like 2026-03-31$/);
+    for (const cell of ['soon 00:00', '00:00', '2026-03-05 24:00x', '2026-3/5', '2026/3/5.'])
+      isRefused(cell, 'day', /must be a calendar date like/);
+  });
+
+  it('a date of a day that does not exist is refused with that reason', () => {
+    for (const cell of ['31/02/2026', '2026-02-30', '2026/13/1', '2026年2月30日', '13/13/2026', '30.02.2026'])
+      isRefused(cell, 'day', new RegExp(`^must be a calendar date, and the day ${cell} does not exist$`));
+    isRefused('31/02/2026 00:00', 'day', /the day 31\/02\/2026 does not exist$/);
+  });
+
   it('a date that ends with the year is read in the order of its file, and refused if the file has none', () => {
     for (const mark of ['/', '.', '-']) {
       const cell = `05${mark}03${mark}2026`;

@@ -13,6 +13,10 @@ export const DAY_SAMPLES = { DMY: '31/12/2026', MDY: '12/31/2026' } as const sat
 const YEAR_FIRST = /^(\d{4})([-.])(\d{1,2})\2(\d{1,2})\.?$/;
 const YEAR_LAST = /^(\d{1,2})([-./])(\d{1,2})\2(\d{4})$/;
 const SHORT_YEAR = /^\d{1,2}([-./])\d{1,2}\1\d{1,2}$|^\d{2}\s?年\s?\d{1,2}\s?月\s?\d{1,2}\s?日$/;
+/** The time that spreadsheets append to a date without one. */
+const MIDNIGHT = /\s(?:0?0:00(?::00(?:\.0{1,9})?)?|12:00(?::00)? ?AM)$/i;
+const TIME = /\s\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?: ?[AP]M)?$/i;
+const SLASHED_OR_CHINESE = /^\d{4}(?:\/\d{1,2}\/\d{1,2}|\s?年\s?\d{1,2}\s?月\s?\d{1,2}\s?日)$/;
 /** The maximum length in characters; the longest form is a timestamp with its time zone. */
 const LONGEST = 100;
 
@@ -21,16 +25,22 @@ const LONGEST = 100;
  * or in May, and `31/12/2026` is valid with the day first only.
  */
 export function dayReadings(text: string): Readings<DayOrder, Day> {
-  const plain = normal(text.trim(), { max: LONGEST, form: 'NFKC' });
-  if (!plain.ok) return {};
-  const loose = parseLooseDay(plain.text) ?? yearFirst(plain.text);
+  const plain = plainOf(text);
+  if (plain === undefined) return {};
+  const loose = parseLooseDay(plain) ?? yearFirst(plain);
   if (loose !== undefined) return { DMY: loose, MDY: loose };
-  const [, first = '', , second = '', year = ''] = YEAR_LAST.exec(plain.text) ?? [];
+  const [, first = '', , second = '', year = ''] = YEAR_LAST.exec(plain) ?? [];
   const [dayFirst, monthFirst] = [dayOf(year, second, first), dayOf(year, first, second)];
   return {
     ...(dayFirst === undefined ? {} : { DMY: dayFirst }),
     ...(monthFirst === undefined ? {} : { MDY: monthFirst }),
   };
+}
+
+/** A text without the time of midnight; `undefined` for one that is too long for a date. */
+function plainOf(text: string): string | undefined {
+  const plain = normal(text.trim(), { max: LONGEST, form: 'NFKC' });
+  return plain.ok ? plain.text.replace(MIDNIGHT, '').trim() : undefined;
 }
 
 function yearFirst(text: string): Day | undefined {
@@ -51,7 +61,7 @@ export function readDay(text: string, evidence: DayEvidence): ReadDay {
   if (read.ok) return read;
   switch (read.why) {
     case 'unreadable':
-      return { ok: false, problem: hasShortYear(text) ? SHORT : NO_DAY };
+      return { ok: false, problem: whyNoDay(text) };
     case 'contradicts':
       return { ok: false, problem: contradiction(text.trim(), read.style, evidence) };
     case 'ambiguous':
@@ -59,8 +69,16 @@ export function readDay(text: string, evidence: DayEvidence): ReadDay {
   }
 }
 
-const SHORT = 'has a year of two digits; write all four, like 2026-03-31';
-const hasShortYear = (text: string): boolean => text.length <= LONGEST && SHORT_YEAR.test(text.trim());
+function whyNoDay(text: string): string {
+  const plain = plainOf(text) ?? '';
+  if (SHORT_YEAR.test(plain)) return 'has a year of two digits; write all four, like 2026-03-31';
+  if ([YEAR_FIRST, YEAR_LAST, SLASHED_OR_CHINESE].some((shape) => shape.test(plain)))
+    return `must be a calendar date, and the day ${plain} does not exist`;
+  const date = plain.replace(TIME, '');
+  return date !== plain && Object.keys(dayReadings(date)).length > 0
+    ? 'has a time of day; write the date alone, like 2026-03-31'
+    : NO_DAY;
+}
 
 const FIRST = { DMY: 'its day first', MDY: 'its month first' } as const;
 
