@@ -5,6 +5,7 @@ import type { SheetCell } from '../../data-plane-agent/plane/contract/records/sh
 import { ContractInput } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { PaymentLineInput } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { readCell } from '../../data-plane-agent/plane/domain/sheet/cells.js';
+import { readNumber } from '../../data-plane-agent/plane/domain/sheet/number-style.js';
 import { matchHeader } from '../../data-plane-agent/plane/domain/sheet/headers.js';
 import { failureOf } from '../support/failures.js';
 
@@ -83,6 +84,14 @@ describe('cells', () => {
       OPEN,
     );
     isRefused('-1,234', 'number', /^"-1,234" may be -1\.234 .* or -1234 .*; write -1234 or -1,2340$/, OPEN);
+    isRefused('1,234', 'amount', /; write 1234, or 1,2340 in a currency with 3 decimals such as KWD$/, OPEN);
+    isRefused('1,234', 'whole', /; write 1234, since only a whole number is valid here$/, OPEN);
+    isRefused('45.000', 'amount', /; write 45000 or 45\.00$/, OPEN);
+    expect(read('1.234,5', 'amount', COMMA)).to.equal(1234.5);
+    const withTwo = readNumber('1,234', OPEN.numbers, 2);
+    expect(withTwo)
+      .to.have.property('problem')
+      .that.matches(/; write 1234, since at most 2 decimals are valid here$/);
     for (const [cell, value] of [
       ['45', 45],
       ['1.5', 1.5],

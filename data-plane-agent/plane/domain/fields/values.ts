@@ -302,9 +302,15 @@ function mapped(
   return typeof value === 'string' ? kept(value) : value;
 }
 
+/** The greatest number of decimals that a value of a number field may have. */
+export function mostDecimals(field: ValueType): number {
+  const { precision, currencyCode } = settingsOf(field);
+  return precision ?? (currencyCode === null ? MAX_PRECISION : decimalsOf(currencyCode));
+}
+
 function checkedNumber(field: ValueType, raw: unknown): ReadValue {
   if (typeof raw !== 'number' || !Number.isFinite(raw)) return WRONG('must be a number');
-  const { precision, currencyCode, min, max } = settingsOf(field);
+  const { currencyCode, min, max } = settingsOf(field);
   if (Math.abs(raw) > MAX_NUMBER) return WRONG(`must be between -${MAX_NUMBER} and ${MAX_NUMBER}`);
   if (min !== null && raw < min) return WRONG(`must be >= ${min}`);
   if (max !== null && raw > max) return WRONG(`must be <= ${max}`);
@@ -312,7 +318,7 @@ function checkedNumber(field: ValueType, raw: unknown): ReadValue {
     const minor = toMinor(raw, currencyCode);
     if (isAmountProblem(minor)) return WRONG(minor.message);
   }
-  const decimals = precision ?? (currencyCode === null ? MAX_PRECISION : decimalsOf(currencyCode));
+  const decimals = mostDecimals(field);
   if (decimalsIn(raw) > decimals) return WRONG(`must have at most ${decimals} decimals`);
   return kept(raw === 0 ? 0 : raw);
 }

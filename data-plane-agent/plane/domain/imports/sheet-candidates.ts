@@ -5,7 +5,7 @@ import type { People } from '../../contract/records/people.js';
 import type { Sheet, SheetCell } from '../../contract/records/sheet.js';
 import { uniqueKey } from '../unique-key.js';
 import type { FieldRow } from '../../tables/fields.js';
-import { valueFromText } from '../fields/values.js';
+import { mostDecimals, valueFromText } from '../fields/values.js';
 import { cellContent, dayOfSerial, readCell, type ReadCell } from '../sheet/cells.js';
 import { CUSTOM_FIELD, OF_LINE, type ReferenceField } from '../sheet/columns.js';
 import { readDay } from '../sheet/day-style.js';
@@ -170,7 +170,7 @@ function readCustom(
     typeof raw === 'number'
       ? {}
       : {
-          number: (part: string) => readNumber(part, style.numbers),
+          number: (part: string) => readNumber(part, style.numbers, mostDecimals(field)),
           day: (part: string) => readDay(part, style.days),
         };
   return valueFromText(field, day ?? text.value, { members: people.members, timeZone, ...read });

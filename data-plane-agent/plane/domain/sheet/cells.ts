@@ -6,7 +6,7 @@ import { plainNumber } from '../fields/numbers.js';
 import type { CellKind } from './columns.js';
 import { NO_DAY, readDay } from './day-style.js';
 import { unguarded } from './guard.js';
-import { NO_NUMBER, readNumber } from './number-style.js';
+import { NO_NUMBER, readNumber, type Decimals } from './number-style.js';
 import { isBlank } from './sheet.js';
 import type { SheetStyle } from './sheet-style.js';
 
@@ -26,7 +26,11 @@ export function readCell(cell: SheetCell, kind: CellKind, style: CellStyle): Rea
     case 'text':
       return text;
     case 'number':
-      return typeof cell === 'number' ? { ok: true, value: cleanNumber(cell) } : numberOf(text.value, style);
+    case 'amount':
+    case 'whole':
+      return typeof cell === 'number'
+        ? { ok: true, value: cleanNumber(cell) }
+        : numberOf(text.value, style, DECIMALS[kind]);
     case 'day':
       return dayOf(typeof cell === 'number' ? cell : text.value, style);
     case 'list':
@@ -62,12 +66,14 @@ const LONGEST_NUMBER = 200;
 
 const CURRENCY = /[\p{Sc}\p{L}]/u;
 
-function numberOf(cell: string, { numbers }: CellStyle): ReadCell {
+const DECIMALS = { number: 'any', amount: 'currency', whole: 0 } as const satisfies Partial<Record<CellKind, Decimals>>;
+
+function numberOf(cell: string, { numbers }: CellStyle, decimals: Decimals): ReadCell {
   const plain = normal(cell.trim(), { max: LONGEST_NUMBER, form: 'NFKC' });
   if (!plain.ok) return wrong(NO_NUMBER);
   const text = plain.text.trim();
   if (CURRENCY.test(text)) return wrong('must be a number alone, without a currency or unit');
-  return text.includes('%') ? wrong(NO_NUMBER) : readNumber(text, numbers);
+  return text.includes('%') ? wrong(NO_NUMBER) : readNumber(text, numbers, decimals);
 }
 
 /** The difference between the 1900 and the 1904 date systems, in days. */

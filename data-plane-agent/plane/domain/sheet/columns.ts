@@ -15,8 +15,11 @@ import { listText } from './guard.js';
  * and days are not.
  */
 export type Cell = string | number | null;
-/** `list` is a JSON list. */
-export type CellKind = 'text' | 'number' | 'day' | 'list';
+/**
+ * `amount` and `whole` are numbers: an amount in the currency of the row, and a number without decimals. `list` is a
+ * JSON list.
+ */
+export type CellKind = 'text' | 'number' | 'amount' | 'whole' | 'day' | 'list';
 
 /** A column that an export writes and an import reads. */
 export interface Column<Source, Field extends string> {
@@ -100,7 +103,7 @@ const money = (
   contractColumn(name, {
     en,
     zh,
-    kind: 'number',
+    kind: 'amount',
     field,
     write: (source) => major(minor(source), source.row.currencyCode),
   });
@@ -187,7 +190,7 @@ export const CONTRACT_COLUMNS: readonly ContractColumn[] = [
   asIs('partyB', { en: 'Party B', zh: '乙方' }),
   asIs('equipmentName', { en: 'Equipment', zh: '设备名称' }),
   asIs('equipmentModel', { en: 'Model', zh: '设备型号' }),
-  asIs('quantity', { en: 'Quantity', zh: '数量' }, 'number'),
+  asIs('quantity', { en: 'Quantity', zh: '数量' }, 'whole'),
   asIs('unitPrice', { en: 'Unit price', zh: '单价' }, 'number'),
   totalAmount,
   asIs('currencyCode', { en: 'Currency', zh: '币种' }),
@@ -210,7 +213,7 @@ export const CONTRACT_COLUMNS: readonly ContractColumn[] = [
   asIs('signDate', { en: 'Signed on', zh: '签订日期' }, 'day'),
   asIs('startDate', { en: 'Starts on', zh: '开始日期' }, 'day'),
   asIs('endDate', { en: 'Ends on', zh: '结束日期' }, 'day'),
-  asIs('invoicePoints', { en: 'Tax percent', zh: '开票税点' }, 'number'),
+  asIs('invoicePoints', { en: 'Tax percent', zh: '开票税点' }, 'whole'),
   asIs('contractAttachment', { en: 'Contract attachment', zh: '合同附件' }),
   asIs('status', { en: 'Status', zh: '状态' }),
   asIs('statusCode', { en: 'Status code', zh: '状态代码' }),
@@ -282,7 +285,7 @@ const lineMoney = (
   field: LineField,
   { en, zh }: { readonly en: string; readonly zh: string },
   minor: (line: LineRow) => number | null,
-): LineColumn => lineColumn(field, { en, zh, kind: 'number', write: (line) => major(minor(line), line.currencyCode) });
+): LineColumn => lineColumn(field, { en, zh, kind: 'amount', write: (line) => major(minor(line), line.currencyCode) });
 
 /**
  * The payment line columns of the profile `full` (API document 2.9). They are empty for a contract without lines, which

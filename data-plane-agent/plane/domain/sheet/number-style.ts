@@ -57,8 +57,11 @@ export type ReadNumber =
 
 export const NO_NUMBER = 'must be a number like 1234.56';
 
+/** The greatest number of decimals that a column may have; `currency` for an amount, whose currency decides it. */
+export type Decimals = number | 'currency' | 'any';
+
 /** Reads a number in the style of its file. A problem is the end of a sentence that begins with the column name. */
-export function readNumber(text: string, evidence: NumberEvidence): ReadNumber {
+export function readNumber(text: string, evidence: NumberEvidence, most: Decimals = 'any'): ReadNumber {
   const read = readByEvidence(numberReadings(text), evidence);
   if (read.ok) return read;
   switch (read.why) {
@@ -67,7 +70,7 @@ export function readNumber(text: string, evidence: NumberEvidence): ReadNumber {
     case 'contradicts':
       return { ok: false, problem: contradiction(text.trim(), read.style, evidence) };
     case 'ambiguous':
-      return { ok: false, problem: ambiguity(text.trim(), read.readings, evidence) };
+      return { ok: false, problem: ambiguity(text.trim(), read.readings, { ...evidence, most }) };
   }
 }
 
@@ -78,13 +81,26 @@ function contradiction(text: string, style: NumberStyle, { seen }: NumberEvidenc
   return `"${text}" is written with a ${MARK_NAMES[style]}, but row ${seen[other] ?? 1} with a ${MARK_NAMES[other]}; write all numbers of the file alike`;
 }
 
-function ambiguity(text: string, readings: Readings<NumberStyle, number>, { isMixed, seen }: NumberEvidence): string {
+function ambiguity(
+  text: string,
+  readings: Readings<NumberStyle, number>,
+  { isMixed, seen, most }: NumberEvidence & { readonly most: Decimals },
+): string {
   const [decimals = 0, thousands = 0] = Object.values(readings).toSorted((a, b) => Math.abs(a) - Math.abs(b));
   const style = readings.point === decimals ? 'point' : 'comma';
   const why = isMixed
     ? `row ${seen.point ?? 1} of the file has a decimal point and row ${seen.comma ?? 1} a decimal comma`
     : 'no number of the file shows whether a point or a comma marks its decimals';
-  return `"${text}" may be ${plainNumber(decimals)} (with decimals) or ${plainNumber(thousands)} (with thousands): ${why}; write ${plainNumber(thousands)} or ${numberAlone(decimals, style, { decimals: 2 })}`;
+  return `"${text}" may be ${plainNumber(decimals)} (with decimals) or ${plainNumber(thousands)} (with thousands): ${why}; write ${plainNumber(thousands)}${otherSpelling(decimals, style, most)}`;
+}
+
+/** How to write the reading with decimals, if the column may have as many. */
+function otherSpelling(value: number, style: NumberStyle, most: Decimals): string {
+  const alone = numberAlone(value, style, { decimals: 2 });
+  const count = decimalsIn(value);
+  if (most === 'currency' && count > 2) return `, or ${alone} in a currency with ${count} decimals such as KWD`;
+  if (typeof most === 'string' || count <= most) return ` or ${alone}`;
+  return most === 0 ? ', since only a whole number is valid here' : `, since at most ${most} decimals are valid here`;
 }
 
 /** A text that has this value in any file. With a fraction, it also is evidence of the style of its file. */

@@ -100,7 +100,8 @@ export function evidenceKind(target: Target | undefined): 'number' | 'day' | 'st
   return target.kind === 'custom' ? ofType(target.field.type) : ofKind(target.column.kind);
 }
 
-const ofKind = (kind: CellKind | undefined) => (kind === 'number' || kind === 'day' ? kind : null);
+const ofKind = (kind: CellKind | undefined) =>
+  kind === 'number' || kind === 'amount' || kind === 'whole' ? 'number' : kind === 'day' ? kind : null;
 const ofType = (type: FieldType) =>
   type === 'number' || type === 'currency' || type === 'percent' ? 'number' : type === 'date' ? 'day' : null;
 
