@@ -70,7 +70,7 @@ describe('numbers and dates of a file', () => {
         expect(report.reading).to.include({ decimalMark: null, groupMark: null });
         expect(messagesOf(report)).to.deep.equal([
           '2 totalAmount "45.000" may be 45 (with decimals) or 45000 (with thousands): no number of the file shows whether a point or a comma marks its decimals; write 45000 or 45.00',
-          '3 totalAmount "1,234" may be 1.234 (with decimals) or 1234 (with thousands): no number of the file shows whether a point or a comma marks its decimals; write 1234 or 1,2340',
+          '3 totalAmount "1,234" may be 1.234 (with decimals) or 1234 (with thousands): no number of the file shows whether a point or a comma marks its decimals; write 1234, or 1,2340 in a currency with 3 decimals such as KWD',
         ]);
       }
     });

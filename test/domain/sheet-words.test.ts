@@ -215,9 +215,28 @@ describe('words for values', () => {
 });
 
 describe('the template of an import', () => {
+  it('marks a required custom field only if every contract type requires it', () => {
+    const field = (code: string, typeCodes: string[], required = true) => ({ code, required, typeCodes });
+    const { header } = templateOf(
+      [
+        field('all', []),
+        field('sales', ['sale']),
+        field('both', ['lease', 'sale', 'service']),
+        field('free', [], false),
+      ],
+      { language: null, currencyCode: 'CNY', typeCodes: ['sale', 'lease', 'service'] },
+    );
+    expect(header.filter((title) => title.startsWith('cf:'))).to.deep.equal([
+      'cf:all *',
+      'cf:sales',
+      'cf:both *',
+      'cf:free',
+    ]);
+  });
+
   for (const language of [null, 'en', 'zh'] as const) {
     it(`has only known columns, marks the required ones, and has a valid example row (${language ?? 'names'})`, () => {
-      const { header, example } = templateOf([], { language, currencyCode: 'CNY' });
+      const { header, example } = templateOf([], { language, currencyCode: 'CNY', typeCodes: ['sale', 'lease'] });
       const { targets, unknown } = matchHeader(header, []);
       expect([unknown, missingColumns(targets)]).to.deep.equal([[], []]);
       expect(targets.flatMap((target, i) => (header[i]?.endsWith(' *') ? [target?.name] : []))).to.have.members(

@@ -1,5 +1,6 @@
 import type { SheetCell } from '../../contract/records/sheet.js';
 import type { FieldRow } from '../../tables/fields.js';
+import { appliesTo } from '../fields/definition.js';
 import { CONTRACT_COLUMNS, CUSTOM_FIELD, LINE_COLUMNS } from './columns.js';
 import { listText, unguarded } from './guard.js';
 import { REQUIRED_COLUMNS } from './required-columns.js';
@@ -28,11 +29,16 @@ interface Template {
 
 /**
  * All columns that an import accepts, with the custom fields that the caller may write, and an example row. Headers are
- * field names, or their labels in a language; those of required columns end in an asterisk.
+ * field names, or their labels in a language; those of required columns end in an asterisk. `typeCodes` are the contract
+ * types: a custom field that only some of them require has no asterisk.
  */
 export function templateOf(
-  fields: readonly Pick<FieldRow, 'code' | 'required'>[],
-  { language, currencyCode }: { readonly language: Language | null; readonly currencyCode: string },
+  fields: readonly Pick<FieldRow, 'code' | 'required' | 'typeCodes'>[],
+  {
+    language,
+    currencyCode,
+    typeCodes,
+  }: { readonly language: Language | null; readonly currencyCode: string; readonly typeCodes: readonly string[] },
 ): Template {
   const required = new Set(REQUIRED_COLUMNS.map(({ name }) => name));
   const example: Readonly<Record<string, string>> = {
@@ -42,7 +48,11 @@ export function templateOf(
   };
   const columns = [
     ...CONTRACT_COLUMNS.filter(({ field, insteadOf }) => field !== null || insteadOf !== undefined),
-    ...fields.map(({ code, required: isRequired }) => ({ name: `${CUSTOM_FIELD}${code}`, labels: null, isRequired })),
+    ...fields.map(({ code, ...field }) => ({
+      name: `${CUSTOM_FIELD}${code}`,
+      labels: null,
+      isRequired: field.required && typeCodes.every((typeCode) => appliesTo(field, { type: typeCode, typeCode })),
+    })),
     ...LINE_COLUMNS,
   ];
   return {

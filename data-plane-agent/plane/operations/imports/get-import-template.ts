@@ -1,6 +1,7 @@
 import { s } from '../../../base/schema.js';
 import { TEMPLATE_LANGUAGES } from '../../contract/records/imports.js';
 import { MAX_COLUMNS } from '../../contract/records/sheet.js';
+import { CONTRACT_TYPES } from '../../contract/vocabulary.js';
 import { editableBy } from '../../domain/fields/definition.js';
 import { BYTE_ORDER_MARK, csvRow } from '../../domain/sheet/csv-write.js';
 import { guarded } from '../../domain/sheet/guard.js';
@@ -16,7 +17,10 @@ export const getImportTemplate = operation({
   async run({ store }, { actor, currencyCode }, { language }) {
     const fields = (await store.fields.visible()).filter((field) => editableBy(field, actor.roleCode));
     const spoken = language ? (language === 'en' ? 'en' : 'zh') : null;
-    const { header, example } = templateOf(fields, { language: spoken, currencyCode });
+    const types = (await store.lifecycle.all()).types.filter(({ enabled }) => enabled);
+    // A contract without a type code has its type as the code.
+    const typeCodes = [...CONTRACT_TYPES, ...types.map(({ code }) => code)];
+    const { header, example } = templateOf(fields, { language: spoken, currencyCode, typeCodes });
     const rows = [header, example].map((cells) => csvRow(cells.slice(0, MAX_COLUMNS).map(guarded)));
     return { csv: BYTE_ORDER_MARK + rows.join('') };
   },
