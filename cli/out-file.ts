@@ -9,13 +9,14 @@ export interface OutFile {
   remove(): void;
 }
 
-export function outFile(path: string): OutFile {
+/** `option` is the option that names the file. */
+export function outFile(path: string, option = '--out'): OutFile {
   let file: number;
   try {
     file = openSync(path, 'wx', 0o600);
   } catch (error) {
     throw error instanceof Error && 'code' in error && error.code === 'EEXIST'
-      ? misuse(`--out ${path} already exists`)
+      ? misuse(`${option} ${path} already exists`)
       : error;
   }
   const close = (): void => closeSync(file);

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
-import type {
-  ImportInput,
-  ImportReading,
-  ImportReport,
+import {
+  BATCH_DAYS,
+  type ImportInput,
+  type ImportReading,
+  type ImportReport,
 } from '../../data-plane-agent/plane/contract/records/imports.js';
 import { MAX_IMPORT_ROWS } from '../../data-plane-agent/plane/contract/records/sheet.js';
+import { CONTRACT_COLUMNS, LINE_COLUMNS } from '../../data-plane-agent/plane/domain/sheet/columns.js';
 import { readCsv } from '../../data-plane-agent/plane/domain/sheet/read-csv.js';
 import { TooManyRows } from '../../data-plane-agent/plane/domain/sheet/sheet.js';
 import { sheetOfWorkbook } from '../../server/spreadsheets/import-source.js';
@@ -14,6 +16,7 @@ import { TENANT_OPTION } from '../accounts.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
 import { CommandError, misuse } from '../errors.js';
 import { configuration } from '../installation.js';
+import { outFile } from '../out-file.js';
 import { table } from '../render/table.js';
 import { withTenantPlane } from '../tenant-plane.js';
 
@@ -21,6 +24,7 @@ interface Options {
   readonly tenant: string;
   readonly sheet?: string;
   readonly dryRun?: true;
+  readonly errors?: string;
   readonly json?: true;
 }
 
@@ -33,6 +37,10 @@ export const addImport: AddCommand = (program, cli) => {
     .requiredOption(...TENANT_OPTION)
     .option('--sheet <name>', 'the sheet of a workbook (default: the first)')
     .option('--dry-run', 'report what would happen, but enter nothing')
+    .option(
+      '--errors <file>',
+      'write the rejected rows with their errors to a new CSV file, to correct and import again',
+    )
     .option(...JSON_OPTION)
     .addHelpText(
       'after',
@@ -42,23 +50,31 @@ export const addImport: AddCommand = (program, cli) => {
       'after',
       examples(
         'duebook import contracts.xlsx --tenant acme --dry-run',
+        'duebook import contracts.csv --tenant acme --errors rejected.csv',
         'duebook import contracts.csv --tenant acme --json > report.json',
       ),
     )
-    .action(async (file: string, { tenant, sheet: sheetName, dryRun, json }: Options) => {
+    .action(async (file: string, { tenant, sheet: sheetName, dryRun, errors, json }: Options) => {
+      if (dryRun && errors !== undefined)
+        throw misuse('--errors cannot be combined with --dry-run, which keeps no rejected rows');
       const config = configuration(cli, { quiet: json === true });
       const sheet = await sheetOfFile(file, sheetName);
-      const report = await withTenantPlane(config, { cli, slug: tenant }, ({ plane, directory, roleCodes }) => {
+      const report = await withTenantPlane(config, { cli, slug: tenant }, async ({ plane, directory, roleCodes }) => {
         const people = {
           members: directory.members().map(({ id, name, email, active }) => ({ id, name, email, active })),
           subjects: directory.subjects().map(({ id, name }) => ({ id, name })),
         };
         const input: ImportInput = { rows: null, sheet, people, roleCodes: [...roleCodes] };
-        return (dryRun ? plane.previewImport(input) : plane.importContracts(input)).catch((error: unknown) =>
-          Promise.reject(unreadable(file, error)),
-        );
+        return withErrorsFile(errors, async (write) => {
+          const done = await (dryRun ? plane.previewImport(input) : plane.importContracts(input)).catch(
+            (error: unknown) => Promise.reject(unreadable(file, error)),
+          );
+          cli.io.data(json ? jsonText(done) : textOf(done, { header: sheet.header, errors }));
+          if (write && done.batchId !== null && done.failed > 0)
+            write((await plane.getImportErrors({ batchId: done.batchId })).csv);
+          return done;
+        });
       });
-      cli.io.data(json ? jsonText(report) : textOf(report, { dryRun: dryRun === true }));
       if (report.failed > 0)
         throw new CommandError(
           'IMPORT_INCOMPLETE',
@@ -66,6 +82,28 @@ export const addImport: AddCommand = (program, cli) => {
         );
     });
 };
+
+/**
+ * Opens the file for the rejected rows before anything is entered, so that an unsuitable path is an error then. Deletes
+ * it when nothing was written.
+ */
+async function withErrorsFile<T>(
+  path: string | undefined,
+  work: (write?: (csv: string) => void) => Promise<T>,
+): Promise<T> {
+  if (path === undefined) return work();
+  const file = outFile(path, '--errors');
+  let isWritten = false;
+  try {
+    return await work((csv) => {
+      file.write(csv);
+      isWritten = true;
+    });
+  } finally {
+    if (isWritten) file.close();
+    else file.remove();
+  }
+}
 
 async function sheetOfFile(path: string, sheetName: string | undefined): Promise<NonNullable<ImportInput['sheet']>> {
   const kind = extname(path).toLowerCase();
@@ -121,6 +159,7 @@ type Encoding = NonNullable<Parameters<typeof readCsv>[1]>;
 
 function textOf(
   {
+    batchId,
     total,
     created,
     failed,
@@ -132,8 +171,9 @@ function textOf(
     reading,
     rows,
   }: ImportReport,
-  { dryRun }: { dryRun: boolean },
+  { header, errors }: { readonly header: readonly (string | null)[]; readonly errors: string | undefined },
 ): string {
+  const dryRun = batchId === null;
   const entered = `${contracts} ${contracts === 1 ? 'contract' : 'contracts'} ${dryRun ? 'would be' : contracts === 1 ? 'was' : 'were'} entered`;
   const summary = `${entered}, from ${created} of ${total} rows; ${failed} failed, ${skipped} were blank.`;
   const meant = Map.groupBy(suggestions, ({ column }) => column);
@@ -143,7 +183,9 @@ function textOf(
   });
   const unknown = [
     ...(named.length === 0 ? [] : [`Unknown columns that were ignored: ${named.join(', ')}`]),
-    ...(missingColumns.length === 0 ? [] : [`Required columns that the file lacks: ${missingColumns.join(', ')}`]),
+    ...(missingColumns.length === 0
+      ? []
+      : [`Required columns that the file lacks: ${missingColumns.map(labelled(header)).join(', ')}`]),
   ];
   const problems = rows.flatMap(({ row, errors = [] }) =>
     errors.map(({ code, message, value }) => [String(row), code, message, value ?? '']),
@@ -164,8 +206,24 @@ function textOf(
             problems.map((cells) => cells.map(oneLine)),
           ),
         ]),
+    ...(batchId === null || failed === 0 ? [] : [rejectedText(batchId, errors)]),
   ].join('\n');
 }
+
+/** The column names with their Chinese labels, if the headers of the file are Chinese. */
+function labelled(header: readonly (string | null)[]): (name: string) => string {
+  const isChinese = header.some((text) => text !== null && /\p{Script=Han}/u.test(text));
+  return (name) => {
+    const column = isChinese && [...CONTRACT_COLUMNS, ...LINE_COLUMNS].find((one) => one.name === name);
+    return column ? `${name} (${column.labels.zh})` : name;
+  };
+}
+
+/** Where the rejected rows are. */
+const rejectedText = (batchId: string, errors: string | undefined): string =>
+  errors === undefined
+    ? `The rejected rows with their errors are kept for ${BATCH_DAYS} days. An administrator gets them as CSV from GET /api/v1/contracts/import/batches/${batchId}/errors.csv; --errors FILE writes them.`
+    : `The rejected rows with their errors: ${errors}`;
 
 const DELIMITER_NAMES = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' } as const;
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ImportReport } from '../../data-plane-agent/plane/contract/records/imports.js';
 import { installations, type Installation } from '../support/cli.js';
@@ -61,7 +61,11 @@ describe('duebook import', () => {
   const install = installations();
 
   const acme = async (): Promise<
-    Installation & { file(name: string, content: string | Uint8Array): string; numbers(): Promise<string[]> }
+    Installation & {
+      file(name: string, content: string | Uint8Array): string;
+      numbers(): Promise<string[]>;
+      batches(): Promise<string[]>;
+    }
   > => {
     const installation = await install();
     await installation.inProcess(
@@ -78,6 +82,12 @@ describe('duebook import', () => {
       ],
       { input: PASSWORD },
     );
+    const column = (sql: string): Promise<string[]> =>
+      withProduct({ DATA_DIR: installation.dataDir }, async ({ foundation, services }) => {
+        const tenantId = (await services.tenants.bySlug('acme'))?.id ?? '';
+        const rows = (await foundation.tenant?.read({ tenantId }, (tx) => tx.all(sql, [tenantId]))) ?? [];
+        return rows.map((row) => String(row['found']));
+      });
     return {
       ...installation,
       file(name, content) {
@@ -85,15 +95,8 @@ describe('duebook import', () => {
         writeFileSync(path, content);
         return path;
       },
-      numbers: () =>
-        withProduct({ DATA_DIR: installation.dataDir }, async ({ foundation, services }) => {
-          const tenantId = (await services.tenants.bySlug('acme'))?.id ?? '';
-          const rows =
-            (await foundation.tenant?.read({ tenantId }, (tx) =>
-              tx.all('SELECT contract_no FROM contracts WHERE tenant_id = ? ORDER BY contract_no', [tenantId]),
-            )) ?? [];
-          return rows.map((row) => String(row['contract_no']));
-        }),
+      numbers: () => column('SELECT contract_no AS found FROM contracts WHERE tenant_id = ? ORDER BY contract_no'),
+      batches: () => column('SELECT id AS found FROM import_batches WHERE tenant_id = ?'),
     };
   };
 
@@ -149,7 +152,7 @@ describe('duebook import', () => {
   });
 
   it('reports the errors of bad rows, imports the others, and exits with 1', async () => {
-    const { inProcess, file, numbers } = await acme();
+    const { inProcess, file, numbers, batches } = await acme();
     const path = file(
       'book.xlsx',
       await aWorkbook([
@@ -173,17 +176,48 @@ describe('duebook import', () => {
       .and.not.contain('\u009b');
     expect(stderr).to.equal('duebook: 2 rows not entered\n');
     expect(await numbers()).to.deep.equal(['X1']);
+    const [batch] = await batches();
+    expect(stdout).to.contain(`GET /api/v1/contracts/import/batches/${batch}/errors.csv; --errors FILE writes them.\n`);
+  });
+
+  it('writes the rejected rows to a new file, and only if there are any', async () => {
+    const { inProcess, file, folder, numbers } = await acme();
+    const path = join(folder, 'rejected.csv');
+    const importing = (name: string, content: string) =>
+      inProcess(['import', file(name, content), '--tenant', 'acme', '--errors', path]);
+    expect((await importing('good.csv', csv(cells('E1')))).code).to.equal(0);
+    expect(existsSync(path)).to.equal(false);
+    const { code, stdout } = await importing('bad.csv', csv(cells('E2'), cells('E3', { 数量: 'two' })));
+    expect(code).to.equal(1);
+    expect(stdout).to.contain(`\nThe rejected rows with their errors: ${path}\n`);
+    const [header, row, ...more] = readFileSync(path, 'utf8').split('\r\n');
+    expect([header, ...more]).to.deep.equal([[...HEADER, 'error'].join(','), '']);
+    expect(row).to.match(/^A-E3,E3,.*,"quantity must be a number alone, without a currency or unit"$/);
+    const again = await importing('more.csv', csv(cells('E4')));
+    expect([again.code, again.stderr]).to.deep.equal([2, `duebook: --errors ${path} already exists\n`]);
+    const dry = await inProcess(['import', path, '--tenant', 'acme', '--errors', `${path}2`, '--dry-run']);
+    expect([dry.code, dry.stderr]).to.deep.equal([
+      2,
+      'duebook: --errors cannot be combined with --dry-run, which keeps no rejected rows\n',
+    ]);
+    expect(await numbers()).to.deep.equal(['E1', 'E2']);
   });
 
   it('names missing columns, and suggests a field for a misspelt one', async () => {
     const { inProcess, file } = await acme();
-    const header = HEADER.map((name) => ({ 数量: '数量们', 合同编号: '合同编好' })[name] ?? name);
+    const header = HEADER.map(
+      (name) => ({ 数量: '数量们', 合同编号: '合同编好', 'line.amount': '金额' })[name] ?? name,
+    );
     const path = file('words.csv', [header, cells('W1')].map((row) => row.join(',')).join('\n'));
     const { code, stdout } = await inProcess(['import', path, '--tenant', 'acme', '--dry-run']);
     expect(code).to.equal(1);
     expect(stdout)
-      .to.contain('\nUnknown columns that were ignored: 合同编好 (perhaps contractNo), 数量们\n')
-      .and.contain('\nRequired columns that the file lacks: contractNo, quantity');
+      .to.contain(
+        '\nUnknown columns that were ignored: 合同编好 (perhaps contractNo), 数量们, 金额 (perhaps totalAmount or line.amount)\n',
+      )
+      .and.contain(
+        '\nRequired columns that the file lacks: contractNo (合同编号), quantity (数量), line.amount (应收金额)\n',
+      );
   });
 
   it('imports nothing with --dry-run, and prints the report with --json', async () => {
