@@ -20,10 +20,10 @@ import { CommandError } from './errors.js';
 
 /**
  * The configuration that the server would run with. Generates missing secret keys outside production, as the server
- * does. Prints warnings unless `quiet`.
+ * does. Prints warnings unless `quiet`. Throws ConfigurationError or DatabaseUnreachable.
  */
-export function configuration({ env, io }: Cli, { quiet }: { quiet: boolean }): Config {
-  const loaded = loadServerConfig(env());
+export async function configuration({ env, io }: Cli, { quiet }: { quiet: boolean }): Promise<Config> {
+  const loaded = await loadServerConfig(env());
   if (!loaded.ok) throw new ConfigurationError(loaded.faults);
   if (!quiet) for (const { name, problem } of loaded.warnings) io.message(`Warning: ${name} ${problem}`);
   return loaded.config;

@@ -1,6 +1,11 @@
-import type { ConfigResult, Fault } from '../data-plane-agent/base/config.js';
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { ConfigResult, Fault, Values } from '../data-plane-agent/base/config.js';
 import { isProduction, readServerConfig, type Config, type SETTINGS } from './config.js';
-import { ownSecretKeys } from './secret-keys.js';
+import { refuseUnusableDatabases } from './database-check.js';
+import { databasesOf } from './foundation.js';
+import { keysFault, otherKeys } from './key-ring-check.js';
+import { generatedSecretKeys, ownSecretKeys } from './secret-keys.js';
 
 export type LoadedConfig =
   | {
@@ -11,10 +16,13 @@ export type LoadedConfig =
     }
   | { readonly ok: false; readonly faults: readonly Fault[]; readonly warnings: readonly Fault[] };
 
-/** The configuration of a running program: outside production, missing secret keys are generated. */
-export function loadServerConfig(env: NodeJS.ProcessEnv): LoadedConfig {
+/**
+ * The configuration of a running program: outside production, missing secret keys are generated, unless the platform
+ * database is sealed with others. Throws DatabaseUnreachable if that cannot be checked.
+ */
+export async function loadServerConfig(env: NodeJS.ProcessEnv): Promise<LoadedConfig> {
   const first = readServerConfig(env);
-  const own = first.ok && !first.values.keyRing ? keysIn(first.values.dataDir) : undefined;
+  const own = first.ok && !first.values.keyRing ? await keysFor(first.values) : undefined;
   if (typeof own === 'object') return { ok: false, faults: [own], warnings: first.warnings };
   const result = own === undefined ? first : readServerConfig(env, { secretKeys: own });
   if (!result.ok) return result;
@@ -29,15 +37,34 @@ export function loadServerConfig(env: NodeJS.ProcessEnv): LoadedConfig {
 }
 
 /**
- * Returns the installation's generated keys, or the problem with the data folder, which is a wrong setting and not an
- * internal error.
+ * Returns the installation's generated keys, or why they cannot be generated: the platform database is sealed with keys
+ * that were lost, or the data folder cannot be used.
  */
-function keysIn(dataDir: string): string | Fault {
+async function keysFor(values: Values<typeof SETTINGS>): Promise<string | Fault> {
+  const { dataDir } = values;
+  const present = inFolder(dataDir, () => ownSecretKeys(dataDir));
+  if (present !== undefined) return present;
+  await refuseUnusableDatabases(Object.values(databasesOf(values)));
+  const fault = await otherKeys(values);
+  if (!fault) return inFolder(dataDir, () => generatedSecretKeys(dataDir));
+  // Another process may have generated the keys since, and sealed the database with them.
+  return inFolder(dataDir, () => ownSecretKeys(dataDir)) ?? keysFault(fault);
+}
+
+/** Reports an error of the file system as a fault of DATA_DIR: it is a wrong setting, not an internal error. */
+function inFolder<T>(dataDir: string, work: () => T): T | Fault {
   try {
-    return ownSecretKeys(dataDir);
+    return work();
   } catch (error) {
-    if (error instanceof Error && 'syscall' in error)
-      return { name: 'DATA_DIR', problem: `must be a folder that can be read and written (${error.message})` };
-    throw error;
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    const folder = resolve(dataDir);
+    const fix = `let the user that runs the server write to ${folder}, or set DATA_DIR to another folder`;
+    const isFile = existsSync(folder) && !statSync(folder).isDirectory();
+    return {
+      name: 'DATA_DIR',
+      problem: isFile
+        ? `must be a folder, but ${folder} is a file: set DATA_DIR to another path`
+        : `must be a folder that can be read and written (${error.message}): ${fix}`,
+    };
   }
 }

@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs';
 import type { Database } from '../data-plane-agent/base/database/database.js';
-import { ConfigurationError } from '../data-plane-agent/base/config.js';
+import { migrationState } from '../data-plane-agent/base/database/migrator.js';
+import { openDatabase, sqlitePath } from '../data-plane-agent/base/database/open.js';
+import { ConfigurationError, type Fault } from '../data-plane-agent/base/config.js';
 import type { KeyRing } from '../data-plane-agent/base/secrets.js';
 import { opensActiveKey } from './auth/keys.js';
 import type { Config } from './config.js';
+import { databasesOf } from './foundation.js';
 import { ownSecretKeysPath } from './secret-keys.js';
 
 /** Why the secret keys do not fit the platform database, and what to do. */
@@ -28,12 +32,38 @@ export async function keyRingFault(
   };
 }
 
+/**
+ * As `keyRingFault`, for the platform database of the settings, which may be missing or need migrations. Changes
+ * nothing. Throws if the database cannot be read.
+ */
+export async function otherKeys(
+  settings: Pick<Config, 'edition' | 'platformDatabaseUrl' | 'tenantDatabaseUrl' | 'dataDir'> & {
+    readonly keyRing: KeyRing | undefined;
+  },
+): Promise<KeyRingFault | undefined> {
+  const { platform } = databasesOf(settings);
+  const file = sqlitePath(platform.url);
+  if (file !== undefined && !existsSync(file)) return undefined;
+  const database = await openDatabase(platform.url, { poolMax: 1 });
+  try {
+    const { applied } = await migrationState(database, platform.migrations);
+    return applied.length === 0 ? undefined : await keyRingFault(database, settings);
+  } finally {
+    await database.close();
+  }
+}
+
+/** The fault of the setting, for a start or a command. */
+export const keysFault = ({ problem, fix }: KeyRingFault): Fault => ({
+  name: 'SECRET_KEYS',
+  problem: `cannot be used: ${problem}; ${fix}`,
+});
+
 /** Throws ConfigurationError, so that nothing is sealed with keys that do not open the stored secrets. */
 export async function refuseOtherKeys(
   platform: Pick<Database, 'read'>,
   config: Pick<Config, 'keyRing' | 'dataDir'>,
 ): Promise<void> {
   const fault = await keyRingFault(platform, config);
-  if (fault)
-    throw new ConfigurationError([{ name: 'SECRET_KEYS', problem: `cannot be used: ${fault.problem}; ${fault.fix}` }]);
+  if (fault) throw new ConfigurationError([keysFault(fault)]);
 }

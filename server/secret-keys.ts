@@ -2,13 +2,18 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { generateKeyRingText, randomToken } from '../data-plane-agent/base/secrets.js';
 
-/**
- * Returns the installation's generated keys, which are created once in the data folder, readable only by its owner. If
- * two processes start at the same time, one creates the keys and the other reads them.
- */
-export function ownSecretKeys(dataDir: string): string {
+/** Returns the installation's generated keys; undefined if they do not exist. */
+export function ownSecretKeys(dataDir: string): string | undefined {
   const path = ownSecretKeysPath(dataDir);
-  if (existsSync(path)) return readFileSync(path, 'utf8').trim();
+  return existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined;
+}
+
+/**
+ * Creates the installation's keys in the data folder, readable only by its owner, and returns them. If two processes
+ * start at the same time, one creates the keys and the other reads them.
+ */
+export function generatedSecretKeys(dataDir: string): string {
+  const path = ownSecretKeysPath(dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const made = generateKeyRingText();
   const draft = `${path}.${randomToken(6)}`;

@@ -1,22 +1,19 @@
 import { systemClock } from '../data-plane-agent/base/clock.js';
-import { CONFIG_EXIT_CODE, ConfigurationError, loadDotEnv, reportFaults } from '../data-plane-agent/base/config.js';
+import { CONFIG_EXIT_CODE, ConfigurationError, loadDotEnv } from '../data-plane-agent/base/config.js';
 import { createLifecycle } from '../data-plane-agent/base/lifecycle.js';
 import { createLog, type Log } from '../data-plane-agent/base/log.js';
-import type { Config } from './config.js';
-import { loadServerConfig } from './config-load.js';
+import { readServerConfig, type Config } from './config.js';
+import { loadServerConfig, type LoadedConfig } from './config-load.js';
 import { DatabaseUnreachable, urlSetting } from './database-check.js';
 import { nextSteps } from './first-start.js';
+import { listenFault } from './listen-fault.js';
 import { notProduction } from './operating-mode.js';
 import { serve } from './serve.js';
 
 /** Runs the server: reads the configuration, serves, and sets the exit code. */
 export async function start(process: NodeJS.Process): Promise<void> {
-  const loaded = loadServerConfig(loadDotEnv('.env', process.env));
-  if (!loaded.ok) {
-    process.stderr.write(`${reportFaults(loaded.faults)}\n`);
-    process.exitCode = CONFIG_EXIT_CODE;
-    return;
-  }
+  const loaded = await load(process);
+  if (!loaded) return;
   const { config, warnings } = loaded;
   const log = createLog({ level: config.logLevel, name: 'duebook-server' });
   for (const { name, problem } of warnings) log.warn({ setting: name }, `${name} ${problem}`);
@@ -45,23 +42,50 @@ export async function start(process: NodeJS.Process): Promise<void> {
         }),
       );
   } catch (error) {
-    if (error instanceof ConfigurationError) process.stderr.write(`${error.message}\n`);
-    else logFailure(error, { config, log });
+    reportFailure(error, { process, config, log });
     await lifecycle.stop('cannot start');
-    process.exitCode = error instanceof ConfigurationError ? CONFIG_EXIT_CODE : 1;
   }
 }
 
+/** Reads the configuration. Reports faults, sets the exit code and returns undefined if the server cannot start. */
+async function load(process: NodeJS.Process): Promise<(LoadedConfig & { ok: true }) | undefined> {
+  const env = loadDotEnv('.env', process.env);
+  try {
+    const loaded = await loadServerConfig(env);
+    if (loaded.ok) return loaded;
+    throw new ConfigurationError(loaded.faults);
+  } catch (error) {
+    const read = readServerConfig(env);
+    const log = createLog({ level: read.ok ? read.values.logLevel : 'info', name: 'duebook-server' });
+    reportFailure(error, { process, config: read.ok ? read.values : undefined, log });
+    return undefined;
+  }
+}
+
+interface Failing {
+  readonly process: NodeJS.Process;
+  /** Undefined if the settings have faults. */
+  readonly config: Pick<Config, 'host' | 'port'> | undefined;
+  readonly log: Log;
+}
+
+function reportFailure(error: unknown, { process, config, log }: Failing): void {
+  if (error instanceof ConfigurationError) process.stderr.write(`${error.message}\n`);
+  else logFailure(error, { config, log });
+  process.exitCode = error instanceof ConfigurationError ? CONFIG_EXIT_CODE : 1;
+}
+
 /** Logs one line for each database that cannot be connected to, without a stack, which does not help an operator. */
-function logFailure(error: unknown, { config, log }: { config: Config; log: Log }): void {
+function logFailure(error: unknown, { config, log }: Pick<Failing, 'config' | 'log'>): void {
   if (error instanceof DatabaseUnreachable) {
     for (const { database, problem, fix } of error.faults)
       log.fatal({ setting: urlSetting(database), fix }, `cannot start: ${urlSetting(database)}: ${problem}`);
     return;
   }
-  const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-  log.fatal(
-    { err: error },
-    inUse ? `cannot start: ${config.host}:${config.port} is in use; set PORT to another port` : 'cannot start',
-  );
+  const isListening = error instanceof Error && 'syscall' in error && 'code' in error;
+  const fault =
+    config && isListening && ['listen', 'getaddrinfo'].includes(String(error.syscall))
+      ? listenFault(String(error.code), config)
+      : undefined;
+  log.fatal({ err: error }, fault ? `cannot start: ${fault.problem}; ${fault.fix}` : 'cannot start');
 }

@@ -55,7 +55,7 @@ const addHead: AddCommand = (audit, cli) => {
     )
     .addHelpText('after', examples('duebook audit head --json > heads.json', 'duebook audit head --tenant acme'))
     .action(async ({ tenant, source, json }: Options) => {
-      const config = configuration(cli, { quiet: json === true });
+      const config = await configuration(cli, { quiet: json === true });
       const heads = await withPlanes(config, cli, async (planes) => {
         const found = [];
         for (const chain of await chainsOf(planes, { slug: tenant, source })) {
@@ -105,7 +105,7 @@ const addVerify: AddCommand = (audit, cli) => {
     )
     .action(async ({ tenant, source, expect, json }: Options & { readonly expect?: string }) => {
       const kept = expect === undefined ? [] : readKeptHeads(expect);
-      const config = configuration(cli, { quiet: json === true });
+      const config = await configuration(cli, { quiet: json === true });
       const checked = await withPlanes(config, cli, async (planes) => {
         const chains = await chainsOf(planes, { slug: tenant, source });
         const results: CheckedChain[] = tenant === undefined ? lostChains(kept, { chains, planes, source }) : [];
@@ -223,7 +223,7 @@ const addExport: AddCommand = (audit, cli) => {
         json,
       }: Options & { readonly from?: string; readonly to?: string; readonly out?: string }) => {
         const filter = period({ from, to });
-        const config = configuration(cli, { quiet: json === true });
+        const config = await configuration(cli, { quiet: json === true });
         const file = out === undefined ? undefined : outFile(out);
         try {
           const events = await withPlanes(config, cli, async (planes) => {

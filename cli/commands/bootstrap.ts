@@ -58,7 +58,7 @@ interface Result {
 
 async function bootstrap(cli: Cli, { plan, json, ...given }: Options): Promise<void> {
   const wanted = checked(given);
-  const config = configuration(cli, { quiet: json === true });
+  const config = await configuration(cli, { quiet: json === true });
   const result = await withInstallation(config, cli, async (installation) => {
     const present = await presentOwner(installation, wanted);
     if (present) return present;

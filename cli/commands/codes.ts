@@ -43,7 +43,7 @@ const addIssue: AddCommand = (codes, cli) => {
     .addHelpText('after', examples('duebook codes issue --plan business --count 5 --expires 90d'))
     .action(
       async ({ plan, count, expires, json }: { plan: PlanCode; count: number; expires: Duration; json?: true }) => {
-        const config = configuration(cli, { quiet: json === true });
+        const config = await configuration(cli, { quiet: json === true });
         const expiresAt = cli.clock.now() + expires.ms;
         const issued = await withPlatform(config, (database) =>
           createCodes({ database, clock: cli.clock }).issue({ planCode: plan, count, expiresAt }, cliActor()),
@@ -65,7 +65,7 @@ const addList: AddCommand = (codes, cli) => {
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook codes list'))
     .action(async ({ json }: { json?: true }) => {
-      const config = configuration(cli, { quiet: json === true });
+      const config = await configuration(cli, { quiet: json === true });
       const now = cli.clock.now();
       const listed = (await withPlatform(config, (database) => createCodes({ database, clock: cli.clock }).list())).map(
         (code) => answerOf(code, now),
@@ -88,7 +88,7 @@ const addRevoke: AddCommand = (codes, cli) => {
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook codes revoke 01985f6e-7c3a-7b44-9c1d-2f6b8d0e4a11'))
     .action(async (id: string, { yes, json }: { yes?: true; json?: true }) => {
-      const config = configuration(cli, { quiet: json === true });
+      const config = await configuration(cli, { quiet: json === true });
       await confirm(cli, `Revoke the code ${id}?`, { yes: yes === true });
       await withPlatform(config, async (database) => {
         try {

@@ -34,7 +34,7 @@ export const addDemo: AddCommand = (program, cli) => {
 };
 
 async function demo(cli: Cli, options: Options): Promise<void> {
-  const config = configuration(cli, { quiet: options.json === true });
+  const config = await configuration(cli, { quiet: options.json === true });
   if (config.production)
     throw new CommandError(
       'DEMO_IN_PRODUCTION',

@@ -103,7 +103,7 @@ export const addExport: AddCommand = (program, cli) => {
       ),
     )
     .action(async ({ tenant, profile, out, json, ...filters }: Options) => {
-      const config = configuration(cli, { quiet: json === true });
+      const config = await configuration(cli, { quiet: json === true });
       const exported = await withTenantPlane(config, { cli, slug: tenant }, async ({ plane, directory }) => {
         const filter = filterOf(filters, directory);
         const names = namesOf(directory);

@@ -57,7 +57,7 @@ export const addImport: AddCommand = (program, cli) => {
     .action(async (file: string, { tenant, sheet: sheetName, dryRun, errors, json }: Options) => {
       if (dryRun && errors !== undefined)
         throw misuse('--errors cannot be combined with --dry-run, which keeps no rejected rows');
-      const config = configuration(cli, { quiet: json === true });
+      const config = await configuration(cli, { quiet: json === true });
       const sheet = await sheetOfFile(file, sheetName);
       const report = await withTenantPlane(config, { cli, slug: tenant }, async ({ plane, directory, roleCodes }) => {
         const people = {

@@ -44,7 +44,7 @@ const addRotate: AddCommand = (keys, cli) => {
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook keys rotate'))
     .action(async ({ json }: Json) => {
-      const config = configuration(cli, { quiet: json === true });
+      const config = await configuration(cli, { quiet: json === true });
       const { kid, oldVerifiesUntil } = await withPlatform(config, async (database) => {
         const signing = await createSigningKeys({
           database,
@@ -71,7 +71,7 @@ const addStatus: AddCommand = (keys, cli) => {
     .addHelpText('after', '\nExits 1 when secrets are sealed with a key that is missing from SECRET_KEYS.')
     .addHelpText('after', examples('duebook keys status', 'duebook keys status --json'))
     .action(async ({ json }: Json) => {
-      const config = configuration(cli, { quiet: json === true });
+      const config = await configuration(cli, { quiet: json === true });
       const { signing, seals } = await withPlanes(config, cli, async (planes) => ({
         signing: (await listSigningKeys(planes.platform)).map(({ createdAt, verifyUntil, ...key }) => ({
           ...key,
@@ -136,7 +136,7 @@ const addReencrypt: AddCommand = (keys, cli) => {
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook keys reencrypt'))
     .action(async ({ json }: Json) => {
-      const config = configuration(cli, { quiet: json === true });
+      const config = await configuration(cli, { quiet: json === true });
       const done = await withPlanes(config, cli, (planes) =>
         resealEverything(planes, {
           keyRing: config.keyRing,

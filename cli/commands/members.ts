@@ -30,7 +30,7 @@ const addList: AddCommand = (members, cli) => {
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook members list --tenant acme'))
     .action(async ({ tenant, json }: Omit<AccountOptions, 'email'>) => {
-      const config = configuration(cli, { quiet: json === true });
+      const config = await configuration(cli, { quiet: json === true });
       const listed = (await withMemberAccess(config, { cli, tenant }, (access) => access.list(tenant))).map(answerOf);
       if (json) return cli.io.data(jsonText({ members: listed }));
       const rows = listed.map(({ email, name, roleCode, status, mfaEnrolled, lastLoginAt }) => [
@@ -57,7 +57,7 @@ const addResetMfa: AddCommand = (members, cli) => {
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook members reset-mfa --tenant acme --email ann@acme.example'))
     .action(async ({ tenant, email, yes, json }: AccountOptions & { readonly yes?: true }) => {
-      const config = configuration(cli, { quiet: json === true });
+      const config = await configuration(cli, { quiet: json === true });
       await confirm(cli, `Delete all second factors of ${email}?`, { yes: yes === true });
       const done = await withMemberAccess(config, { cli, tenant, email }, (access) =>
         access.resetMfa({ tenantSlug: tenant, email }, cliActor()),
@@ -86,7 +86,7 @@ const addResetPassword: AddCommand = (members, cli) => {
       examples('duebook members reset-password --tenant acme --email ann@acme.example < password.txt'),
     )
     .action(async ({ tenant, email, yes, json }: AccountOptions & { readonly yes?: true }) => {
-      const config = configuration(cli, { quiet: json === true });
+      const config = await configuration(cli, { quiet: json === true });
       await confirm(cli, `Set a new password for ${email}?`, { yes: yes === true });
       const { password, generated } = await choosePassword(
         cli,
@@ -111,7 +111,7 @@ const addUnlock: AddCommand = (members, cli) => {
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook members unlock --tenant acme --email ann@acme.example'))
     .action(async ({ tenant, email, json }: AccountOptions) => {
-      const config = configuration(cli, { quiet: json === true });
+      const config = await configuration(cli, { quiet: json === true });
       const { wasLocked } = await withMemberAccess(config, { cli, tenant, email }, (access) =>
         access.unlock({ tenantSlug: tenant, email }, cliActor()),
       );

@@ -32,7 +32,7 @@ interface Steps {
 
 async function migrateDatabases(cli: Cli, { status, dryRun, json }: Options): Promise<void> {
   if (status && dryRun) throw misuse('--status and --dry-run cannot be combined');
-  const config = configuration(cli, { quiet: json === true });
+  const config = await configuration(cli, { quiet: json === true });
   await refuseUnusableDatabases(Object.values(databasesOf(config)));
   const databases: Steps[] = [];
   const waiting = (name: string): Waiting | undefined =>

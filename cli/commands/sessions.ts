@@ -14,7 +14,7 @@ export const addSessions: AddCommand = (program, cli) => {
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook sessions revoke --tenant acme --email ann@acme.example'))
     .action(async ({ tenant, email, yes, json }: AccountOptions & { readonly yes?: true }) => {
-      const config = configuration(cli, { quiet: json === true });
+      const config = await configuration(cli, { quiet: json === true });
       await confirm(cli, `End all sessions of ${email}?`, { yes: yes === true });
       const { sessionsRevoked } = await withMemberAccess(config, { cli, tenant, email }, (access) =>
         access.revokeSessions({ tenantSlug: tenant, email }, cliActor()),

@@ -115,7 +115,7 @@ async function withOperator<T>(
   { slug, json }: { slug?: string; json: true | undefined },
   work: (operator: TenantOperator) => Promise<T>,
 ): Promise<T> {
-  const config = configuration(cli, { quiet: json === true });
+  const config = await configuration(cli, { quiet: json === true });
   try {
     return await withPlatform(config, (database) =>
       work(createTenantOperator({ database, clock: cli.clock, changes: createChanges() })),

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { sqlitePath } from '../../data-plane-agent/base/database/open.js';
 import { listSigningKeys } from '../../server/auth/keys.js';
 import { databasesOf } from '../../server/foundation.js';
+import { listenFault } from '../../server/listen-fault.js';
 import { withDatabase, type LookedAt } from '../installation.js';
 import { check, reasonOf, type Check } from './check.js';
 
@@ -13,20 +14,9 @@ export async function portCheck({ values }: Pick<LookedAt, 'values'>): Promise<C
   const address = `${host}:${port}`;
   const reason = await obstacleAt({ host, port });
   if (reason === undefined) return check.ok('port', `${address} is free`);
-  if (reason === 'EADDRNOTAVAIL' || reason === 'ENOTFOUND')
-    return check.fail(
-      'port',
-      `${host} is no address of this machine (${reason})`,
-      'set HOST to 127.0.0.1, to 0.0.0.0 for all addresses, or to one that this machine has',
-    );
-  if (reason === 'EACCES')
-    return check.fail(
-      'port',
-      `this user may not listen on port ${port}`,
-      'set PORT to 1024 or above, and let a proxy listen on the port below',
-    );
-  if (reason !== 'EADDRINUSE')
-    return check.fail('port', `${address} cannot be listened on (${reason})`, 'check HOST and PORT');
+  const fault = listenFault(reason, values);
+  if (!fault) return check.fail('port', `${address} cannot be listened on (${reason})`, 'check HOST and PORT');
+  if (reason !== 'EADDRINUSE') return check.fail('port', fault.problem, fault.fix);
   const served = await keyIdsAt({ host, port });
   const own = await ownKeyIds(values);
   if (served.some((id) => own.includes(id))) return check.ok('port', `this server listens on ${address}`);

@@ -219,7 +219,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const clock = fakeClock();
       const lines: string[] = [];
       const server = async () => {
-        const loaded = loadServerConfig(env);
+        const loaded = await loadServerConfig(env);
         if (!loaded.ok) throw new Error('the configuration of this test has faults');
         return compose(loaded.config, {
           clock,

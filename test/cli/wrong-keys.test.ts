@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateKeyRingText } from '../../data-plane-agent/base/secrets.js';
 import { installations, type Installation } from '../support/cli.js';
@@ -36,13 +36,16 @@ describe('secret keys that do not open the data', function () {
     const status = await installation.inProcess(['keys', 'status'], { env: databases });
     expect([status.code, status.stderr]).to.deep.equal([0, '']);
 
-    // Without its file a start generates another key, which does not open the data either.
+    // If the file is lost, neither a start nor a command writes another.
     const kept = readFileSync(own);
     rmSync(own);
-    expect((await keysCheck(installation, databases)).detail).to.equal(
-      'there are no secret keys, but the platform database has sealed secrets',
-    );
-    expect(await serverUntilEnd(installation, databases)).to.include({ code: 78, stderr: message });
+    const lost = 'there are no secret keys, but the platform database has sealed secrets';
+    expect(await keysCheck(installation, databases)).to.include({ detail: lost, fix });
+    const refusal = `The configuration has a fault:\n  SECRET_KEYS cannot be used: ${lost}; ${fix}\n`;
+    expect(await serverUntilEnd(installation, databases)).to.include({ code: 78, stderr: refusal });
+    const refused = await installation.inProcess(BOOTSTRAP, { env: databases });
+    expect([refused.code, refused.stderr]).to.deep.equal([78, refusal]);
+    expect(existsSync(own), 'a file with a key that opens nothing').to.equal(false);
     writeFileSync(own, kept);
     expect((await installation.inProcess(BOOTSTRAP, { env: databases })).code).to.equal(0);
   };

@@ -262,18 +262,18 @@ describe('the configuration of the server', () => {
     ).to.deep.equal(['SECRET_KEYS', 'SMTP_URL', 'BOT_CHALLENGE_SECRET', 'SSO_PROVIDERS', 'METRICS_TOKEN']);
   });
 
-  it('generates keys once for an installation without keys, readable by its owner only', () => {
+  it('generates keys once for an installation without keys, readable by its owner only', async () => {
     const home = mkdtempSync(join(tmpdir(), 'duebook-config-'));
     try {
       const DATA_DIR = join(home, 'data');
-      const first = loadServerConfig({ DATA_DIR });
-      const again = loadServerConfig({ DATA_DIR });
+      const first = await loadServerConfig({ DATA_DIR });
+      const again = await loadServerConfig({ DATA_DIR });
       expect(first.ok && again.ok && first.config.keyRing.active === again.config.keyRing.active).to.equal(true);
       expect(first.ok && first.result.sources['SECRET_KEYS']).to.equal('generated');
       expect(statSync(join(DATA_DIR, 'secret-keys')).mode & 0o777).to.equal(0o600);
       expect(statSync(DATA_DIR).mode & 0o777).to.equal(0o700);
       expect(readFileSync(join(DATA_DIR, 'secret-keys'), 'utf8')).to.match(/^k[0-9a-f]{8}:/);
-      const given = loadServerConfig({ DATA_DIR, SECRET_KEYS: generateKeyRingText() });
+      const given = await loadServerConfig({ DATA_DIR, SECRET_KEYS: generateKeyRingText() });
       expect(given.ok && given.config.keyRing.active).not.to.equal(first.ok && first.config.keyRing.active);
     } finally {
       rmSync(home, { recursive: true, force: true });

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { generateKeyRingText } from '../../data-plane-agent/base/secrets.js';
+import { listenFault } from '../../server/listen-fault.js';
 import { program } from '../support/programs.js';
 
 describe('duebook-server', function () {
@@ -114,8 +115,8 @@ describe('duebook-server', function () {
     child.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text));
     const [code] = (await once(child, 'close')) as [number];
     expect(code).to.equal(78);
-    expect(said.join('')).to.match(
-      /^The configuration has a fault:\n  DATA_DIR must be a folder that can be read and written \(E[A-Z]+: .*\)\n$/,
+    expect(said.join('')).to.equal(
+      `The configuration has a fault:\n  DATA_DIR must be a folder, but ${file} is a file: set DATA_DIR to another path\n`,
     );
   });
 
@@ -133,6 +134,21 @@ describe('duebook-server', function () {
     } finally {
       holder.close();
     }
+  });
+
+  it('names an address that it cannot listen on with the fix, and exits 1', async () => {
+    const child = run({ HOST: '192.0.2.7', PORT: '18093' });
+    const said: string[] = [];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => said.push(text));
+    const [code] = (await once(child, 'close')) as [number];
+    expect(code).to.equal(1);
+    expect(said.join('')).to.contain(
+      '"msg":"cannot start: 192.0.2.7 is no address of this machine (EADDRNOTAVAIL); set HOST to 127.0.0.1, to 0.0.0.0 for all addresses, or to one that this machine has"',
+    );
+    expect(listenFault('EACCES', { host: '0.0.0.0', port: 80 })).to.deep.equal({
+      problem: 'this user may not listen on port 80',
+      fix: 'set PORT to 1024 or above, and let a proxy listen on the port below',
+    });
   });
 
   it('exits 1 when it cannot start', async () => {

@@ -117,7 +117,7 @@ describe('the composed service', () => {
 
     it('drains before it stops: first not ready, then unreachable', async () => {
       const home = folder();
-      const loaded = loadServerConfig({ DATA_DIR: home, PORT: '0' });
+      const loaded = await loadServerConfig({ DATA_DIR: home, PORT: '0' });
       if (!loaded.ok) throw new Error('a default configuration is not at fault');
       const log = createLog({ level: 'silent', name: 'test' });
       const lifecycle = createLifecycle({ log });

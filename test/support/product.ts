@@ -12,7 +12,7 @@ export async function withProduct<T>(
   work: (product: Composed) => Promise<T>,
   { clock = systemClock }: { clock?: Clock } = {},
 ): Promise<T> {
-  const loaded = loadServerConfig(env);
+  const loaded = await loadServerConfig(env);
   if (!loaded.ok) throw new Error(reportFaults(loaded.faults));
   const product = await compose(loaded.config, { clock, log: createLog({ level: 'silent', name: 'test' }) });
   try {

@@ -84,7 +84,7 @@ export async function startServer({
   try {
     const urls = database === 'postgres' ? await postgresUrls(undo) : {};
     if (database === 'sqlite') await migratedFiles(dataDir);
-    const loaded = loadServerConfig({
+    const loaded = await loadServerConfig({
       DATA_DIR: dataDir,
       PORT: '0',
       PUBLIC_URL: SERVER_URL,
