@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import {
   boolean,
   cidrs,
@@ -14,10 +15,13 @@ import {
   url,
   type ConfigResult,
   type DefaultContext,
+  type Fault,
   type Kind,
   type Rule,
+  type RuleContext,
   type Values,
 } from '../data-plane-agent/base/config.js';
+import { sqlitePath } from '../data-plane-agent/base/database/open.js';
 import { isLoopback } from '../data-plane-agent/base/loopback.js';
 import type { KeyRing } from '../data-plane-agent/base/secrets.js';
 import {
@@ -37,8 +41,10 @@ import { parseSsoProviders, withoutTenants } from './auth/sso-providers.js';
 import { parsePlanCatalog, type PlanCatalog } from './access/plans.js';
 
 /** An invalid port is reported for PORT only. */
-const localAddress = ({ textOf }: DefaultContext): string =>
-  `http://localhost:${/^\d{1,5}$/.exec(textOf('PORT') ?? '')?.[0] ?? ''}`;
+const localAddress = ({ textOf }: DefaultContext): string => {
+  const address = `http://localhost:${/^\d{1,5}$/.exec(textOf('PORT') ?? '')?.[0] ?? ''}`;
+  return URL.canParse(address) ? address : 'http://localhost';
+};
 /** An invalid URL is reported for PUBLIC_URL only, not for settings derived from it. */
 const publicAddress = ({ textOf }: DefaultContext): URL | undefined => {
   const given = textOf('PUBLIC_URL') ?? '';
@@ -301,6 +307,15 @@ const cautions: readonly Rule<typeof SETTINGS>[] = [
           },
         ]
       : [],
+  ({ edition, platformDatabaseUrl, tenantDatabaseUrl }, { isDefault }) => {
+    if (edition === 'enterprise_hybrid') return [];
+    const platform = { name: 'PLATFORM_DATABASE_URL', stored: 'accounts', file: sqlitePath(platformDatabaseUrl) };
+    const tenant = { name: 'TENANT_DATABASE_URL', stored: 'contract data', file: sqlitePath(tenantDatabaseUrl) };
+    return [
+      ...forgottenDatabase(platform, { isDefault, other: tenant }),
+      ...forgottenDatabase(tenant, { isDefault, other: platform }),
+    ];
+  },
   ({ platformDatabaseUrl }) => readableOnItsWay('PLATFORM_DATABASE_URL', platformDatabaseUrl),
   ...HOST_CAUTIONS,
 ];
@@ -321,6 +336,27 @@ export function readServerConfig(
     ...(readFile ? { readFile } : {}),
   });
 }
+
+interface Stored {
+  readonly name: string;
+  readonly stored: string;
+  /** Undefined for PostgreSQL. */
+  readonly file: string | undefined;
+}
+
+/** Warns if only the other database is PostgreSQL, unless the SQLite file was set on purpose. */
+const forgottenDatabase = (
+  { name, stored, file }: Stored,
+  { isDefault, other }: { readonly isDefault: RuleContext['isDefault']; readonly other: Stored },
+): Fault[] =>
+  file !== undefined && other.file === undefined && isDefault(name)
+    ? [
+        {
+          name,
+          problem: `is not set, but ${other.name} is PostgreSQL: ${stored} are stored in the SQLite file ${resolve(file)}; set ${name} to a second PostgreSQL database, or to sqlite:${resolve(file)} if that is intended`,
+        },
+      ]
+    : [];
 
 export const isProduction = (env: NodeJS.ProcessEnv): boolean => env.NODE_ENV === 'production';
 

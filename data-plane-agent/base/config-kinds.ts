@@ -94,13 +94,36 @@ export function url(options: { protocols: readonly string[] }): Kind<string> {
   return {
     parse: (given) => {
       const written = given.trim();
-      const parsed = URL.canParse(written) ? new URL(written) : undefined;
-      const known = parsed !== undefined && options.protocols.includes(parsed.protocol.slice(0, -1));
+      const scheme = options.protocols.find((name) => written.toLowerCase().startsWith(`${name}:`));
       // `sqlite:` and `unix:` URLs have no host, so only a bare `https:` is rejected.
-      return known && written.length > parsed.protocol.length ? good(written) : bad(expected);
+      if (scheme === undefined || written.length === `${scheme}:`.length) return bad(expected);
+      if (hasUnencodedPassword(written)) return bad(`begins with ${scheme}: but cannot be parsed as a URL: ${ENCODE}`);
+      return URL.canParse(written) ? good(written) : bad(`begins with ${scheme}: but cannot be parsed as a URL`);
     },
     show: (value) => value.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#@:]*):[^/?#]*@/i, '$1:••••@'),
   };
+}
+
+const ENCODE =
+  'special characters of the user name and password (/ # ? @ : %) must be percent-encoded, such as / as %2F, # as %23, ? as %3F, @ as %40, : as %3A and % as %25';
+
+/**
+ * Whether a user name or password has a character that ends it early, or a % that encodes nothing. `u:1#x@host` is a
+ * valid URL, with the host `u` and the port 1: no URL of a setting has a fragment with @.
+ */
+function hasUnencodedPassword(written: string): boolean {
+  if (!URL.canParse(written)) return written.includes('@');
+  const { host, username, password, hash } = new URL(written);
+  return (host !== '' && hash.includes('@')) || !isDecodable(username) || !isDecodable(password);
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A URL without a path, in the form browsers send in `Origin`. */

@@ -18,6 +18,8 @@ export interface Setting<T, V = T | undefined> {
   /** The default in the form used in the environment; a function may read the settings declared before it. */
   readonly default?: Written | ((context: DefaultContext) => Written | undefined);
   readonly required?: boolean | 'in production';
+  /** How to obtain a value, for the operator who has to set it. */
+  readonly howToMake?: string;
   /** Never shown in any output. */
   readonly secret?: boolean;
   /** Carries the type of the value; never set at run time. */
@@ -64,7 +66,13 @@ export type ConfigResult<S extends Settings> =
   | { ok: false; faults: Fault[]; warnings: Fault[] };
 
 /** A constraint across settings. A rule that reads an invalid setting is skipped. */
-export type Rule<S extends Settings> = (values: Values<S>, context: { production: boolean }) => Fault[];
+export type Rule<S extends Settings> = (values: Values<S>, context: RuleContext) => Fault[];
+
+export interface RuleContext {
+  readonly production: boolean;
+  /** Whether the variable with this name has no value of its own. */
+  isDefault(name: string): boolean;
+}
 
 export interface ReadOptions<S extends Settings> {
   production: boolean;
@@ -94,7 +102,8 @@ export function readConfig<S extends Settings>(
     const read = textOf(declared, { env, generated, context, readFile });
     const parsed = 'text' in read && read.text !== undefined ? declared.kind.parse(read.text) : undefined;
     if ('problem' in read) faults.push({ name, problem: read.problem });
-    else if (parsed === undefined && isRequired(declared, production)) faults.push({ name, problem: 'is required' });
+    else if (parsed === undefined && isRequired(declared, production))
+      faults.push({ name, problem: ['is required', declared.howToMake].filter(isText).join(': ') });
     else if (parsed?.ok === false) faults.push({ name, problem: parsed.problem });
     else values[key] = parsed?.value;
     if ('text' in read && read.text !== undefined) texts.set(name, read.text);
@@ -102,7 +111,8 @@ export function readConfig<S extends Settings>(
   }
 
   const readable = guarded<S>(settings, values);
-  const find = (rules: readonly Rule<S>[] = []) => rules.flatMap((rule) => findings(rule, readable, production));
+  const about: RuleContext = { production, isDefault: (name) => sources[name] === 'default' };
+  const find = (rules: readonly Rule<S>[] = []) => rules.flatMap((rule) => findings(rule, readable, about));
   const warnings = [...unknownNames(settings, env), ...find(options.cautions)];
   faults.push(...find(options.rules));
   return faults.length > 0 ? { ok: false, faults, warnings } : { ok: true, values: readable, sources, warnings };
@@ -175,6 +185,8 @@ function textOfFile(name: string, path: string, readFile: (path: string) => stri
   }
 }
 
+const isText = (text: string | undefined): text is string => text !== undefined;
+
 function present(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
@@ -199,9 +211,9 @@ function guarded<S extends Settings>(settings: S, values: Record<string, unknown
   return values as Values<S>;
 }
 
-function findings<S extends Settings>(rule: Rule<S>, values: Values<S>, production: boolean): Fault[] {
+function findings<S extends Settings>(rule: Rule<S>, values: Values<S>, context: RuleContext): Fault[] {
   try {
-    return rule(values, { production });
+    return rule(values, context);
   } catch (error) {
     if (error instanceof FaultyValue) return [];
     throw error;

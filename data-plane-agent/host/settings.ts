@@ -125,6 +125,8 @@ export const HOST_SETTINGS = {
     about: 'Keys that seal secrets, as id:base64,…; the first seals, all open.',
     kind: keyRing(),
     required: 'in production',
+    howToMake:
+      'make a key with: echo "k1:$(openssl rand -base64 32)" ; then set SECRET_KEYS to it and keep a copy elsewhere',
     secret: true,
   }),
 } as const;

@@ -233,6 +233,22 @@ describe('a kind of setting', () => {
       ],
       bad: ['a.example', 'ftp://a.example', 'https://', 'unix:', 'javascript:1', ''],
     });
+    const database = url({ protocols: ['sqlite', 'postgres'] });
+    for (const password of ['p@ss:w/rd#1', 'a/b', 'a?b', '12#b', 'a%b', '%zz']) {
+      const read = database.parse(`postgres://duebook:${password}@db.example/book`);
+      const problem = read.ok ? '' : read.problem;
+      expect(problem, password).to.match(
+        /^begins with postgres: but cannot be parsed as a URL: .*\(\/ # \? @ : %\) must be percent-encoded, such as \/ as %2F/,
+      );
+      expect(problem).not.to.contain(`:${password}`).and.not.to.contain('db.example');
+    }
+    check(database, {
+      good: [
+        ['postgres://u:p%40s%2F%23%25@db/book', 'postgres://u:p%40s%2F%23%25@db/book'],
+        ['sqlite:./a#1@2?/%.db', 'sqlite:./a#1@2?/%.db'],
+      ],
+      bad: ['postgres:', 'postgres://db:port/book', 'mysql://u:p@db/book'],
+    });
     const { show } = url({ protocols: ['s3'] });
     expect(show('s3://key:se:cr@t@host:9000/b?tls=true')).to.equal('s3://key:••••@host:9000/b?tls=true');
     expect(show('redis://:pw@host')).to.equal('redis://:••••@host');

@@ -63,8 +63,41 @@ describe('the configuration of the server', () => {
     ).to.have.members(['EDITION', 'PORT', 'PUBLIC_URL', 'SECRET_KEYS', 'CORS_ORIGINS', 'PLAN_CATALOG']);
   });
 
+  it('reports an invalid port for PORT only', () => {
+    for (const PORT of ['80000', '99999', 'x', '-1'])
+      expect(
+        faults({ PORT }).map(({ name }) => name),
+        PORT,
+      ).to.deep.equal(['PORT']);
+  });
+
+  it('warns if only one database is PostgreSQL, unless the SQLite file of the other is set', () => {
+    const postgres = 'postgres://u:p@localhost/book';
+    const warned = (env: NodeJS.ProcessEnv) =>
+      readServerConfig({ DATA_DIR: '/srv/book', ...env }).warnings.map(({ name, problem }) => `${name} ${problem}`);
+    expect(warned({ PLATFORM_DATABASE_URL: postgres })).to.deep.equal([
+      'TENANT_DATABASE_URL is not set, but PLATFORM_DATABASE_URL is PostgreSQL: contract data are stored in the SQLite file /srv/book/tenant.db; set TENANT_DATABASE_URL to a second PostgreSQL database, or to sqlite:/srv/book/tenant.db if that is intended',
+    ]);
+    expect(warned({ TENANT_DATABASE_URL: postgres })).to.deep.equal([
+      'PLATFORM_DATABASE_URL is not set, but TENANT_DATABASE_URL is PostgreSQL: accounts are stored in the SQLite file /srv/book/platform.db; set PLATFORM_DATABASE_URL to a second PostgreSQL database, or to sqlite:/srv/book/platform.db if that is intended',
+    ]);
+    for (const env of [
+      {},
+      { PLATFORM_DATABASE_URL: postgres, TENANT_DATABASE_URL: 'sqlite:/srv/book/tenant.db' },
+      { PLATFORM_DATABASE_URL: postgres, TENANT_DATABASE_URL: `${postgres}_contracts` },
+      { PLATFORM_DATABASE_URL: postgres, EDITION: 'enterprise_hybrid' },
+    ])
+      expect(warned(env)).to.deep.equal([]);
+  });
+
   it('is refused in production without keys, and with plain http on a public host', () => {
-    expect(faults({ ...production, SECRET_KEYS: '' })).to.deep.equal([{ name: 'SECRET_KEYS', problem: 'is required' }]);
+    expect(faults({ ...production, SECRET_KEYS: '' })).to.deep.equal([
+      {
+        name: 'SECRET_KEYS',
+        problem:
+          'is required: make a key with: echo "k1:$(openssl rand -base64 32)" ; then set SECRET_KEYS to it and keep a copy elsewhere',
+      },
+    ]);
     expect(faults({ ...production, PUBLIC_URL: 'http://book.example.com' }).map(({ name }) => name)).to.deep.equal([
       'PUBLIC_URL',
     ]);
@@ -101,7 +134,8 @@ describe('the configuration of the server', () => {
   });
 
   it('warns about unencrypted connections: a PostgreSQL on another machine, mail', () => {
-    const warned = (env: NodeJS.ProcessEnv) => readServerConfig(env).warnings.map(({ name }) => name);
+    const warned = (env: NodeJS.ProcessEnv) =>
+      readServerConfig({ TENANT_DATABASE_URL: 'sqlite:t.db', ...env }).warnings.map(({ name }) => name);
     for (const address of [
       'postgres://u:p@db.example.com/x',
       'postgresql://10.0.0.5:5432/x?sslmode=disable',
