@@ -142,22 +142,24 @@ const addReencrypt: AddCommand = (keys, cli) => {
           keyRing: config.keyRing,
           clock: cli.clock,
           actor: cliActor(),
-          onProgress: (rows) => cli.io.progress(`${rows} secrets resealed`),
+          onProgress: (rows) => cli.io.progress(`secrets resealed: ${rows}`),
         }),
       );
       cli.io.progress('');
       cli.io.data(
         json
           ? jsonText({ keyId: config.keyRing.active, ...done })
-          : `${done.resealed} secrets resealed with ${config.keyRing.active}.`,
+          : `${count(done.resealed)} resealed with ${config.keyRing.active}.`,
       );
       if (done.unreadable > 0)
         throw new CommandError(
           'SECRETS_UNREADABLE',
-          `${done.unreadable} secrets could not be opened with any key of SECRET_KEYS and were left as they are; see "duebook keys status"`,
+          `${count(done.unreadable)} could not be opened with any key of SECRET_KEYS and left unchanged; see "duebook keys status"`,
         );
     });
 };
+
+const count = (secrets: number): string => (secrets === 1 ? '1 secret' : `${secrets} secrets`);
 
 /** The lifetime of the longest-lived token, in milliseconds. */
 const tokenLifetimeMs = ({ accessTtl, refreshTtl }: Config): number => Math.max(accessTtl.ms, refreshTtl.ms);

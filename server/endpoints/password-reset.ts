@@ -14,7 +14,16 @@ export const passwordResetEndpoints = {
       { tenantSlug: s.text({ max: 64 }), email: s.email(), challengeToken },
       { title: 'PasswordResetRequest' },
     ),
-    returns: s.object({ ok: s.flag(), deliveryStatus: s.enum(['not_sent']) }, { title: 'PasswordResetRequested' }),
+    returns: s.object(
+      {
+        ok: s.flag(),
+        deliveryStatus: s.enum(
+          ['not_sent'],
+          'Always `not_sent`, with and without a mail server: at the time of the answer no mail has been sent. Another value would reveal whether the account exists.',
+        ),
+      },
+      { title: 'PasswordResetRequested' },
+    ),
     fails: [],
     run: async ({ body: { tenantSlug, email }, request, services }) => {
       await services.passwordResets.request({ tenantSlug, email }, request);

@@ -5,7 +5,7 @@ import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import { AuditStore } from '../store/audit.js';
 import { MailStore, type MailRecord } from '../store/mail.js';
 import { MAIL_SYSTEM, sealContext } from './outbox.js';
-import { logResetNotSent } from './reset-not-sent.js';
+import { logResetNotSent, RESET_REMEDY } from './reset-not-sent.js';
 import { isRefusedRecipient, smtpCodeOf, type SendMail } from './smtp.js';
 import { renderMail } from './templates/index.js';
 
@@ -63,7 +63,9 @@ export function createMailDelivery({
       await send({ id: mail.id, to: mail.recipient, date: new Date(clock.now()), ...text });
       return { status: 'sent', error: null };
     } catch (error) {
-      log.warn({ err: error, mail: mail.id, template: mail.template, attempt: mail.attempts + 1 }, 'mail not sent');
+      const { id, template, attempts } = mail;
+      const fix = template === 'password_reset' ? { fix: RESET_REMEDY } : {};
+      log.warn({ err: error, mail: id, template, attempt: attempts + 1, ...fix }, 'mail not sent');
       return {
         status: isRefusedRecipient(error) || mail.attempts >= RETRY_MS.length ? 'failed' : 'queued',
         error: smtpCodeOf(error),

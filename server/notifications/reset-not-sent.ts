@@ -8,8 +8,9 @@ export function logResetNotSent(
   log: Log,
   { reason, ...about }: { reason: string; tenantId: string | null; memberId: string | null },
 ): void {
-  log.warn({ ...about, reason }, `a password reset was not sent: ${reason}. ${REMEDY}`);
+  log.warn({ ...about, reason }, `a password reset was not sent: ${reason}. ${RESET_REMEDY}`);
 }
 
-const REMEDY =
+/** What the operator can do for a member who gets no mail. */
+export const RESET_REMEDY =
   'The operator sets a new password with: duebook members reset-password --tenant SLUG --email EMAIL; "duebook doctor" checks the mail server';

@@ -228,6 +228,9 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       smtp.refuse(undefined);
       expect([status, text]).to.deep.equal([200, '{"ok":true,"deliveryStatus":"not_sent"}']);
       expect(() => smtp.last(member.email)).to.throw();
+      const failed = server.logged.findLast(({ msg }) => msg === 'mail not sent');
+      expect(failed).to.include({ template: 'password_reset', attempt: 1 });
+      expect(failed?.['fix']).to.contain('duebook members reset-password --tenant SLUG --email EMAIL');
       clock.advance(60_000);
       await deliver();
       expect((await confirm(tokenIn(smtp.last(member.email)))).status).to.equal(200);
@@ -282,6 +285,15 @@ describe('password reset', () => {
       email: org.owner.email,
     });
     expect(text).to.equal('{"ok":true,"deliveryStatus":"not_sent"}');
+  });
+
+  it('has its delivery status described as it is, with and without a mail server', async () => {
+    const { body } = await server.client.get<{
+      components: { schemas: Record<string, { properties: Record<string, { description: string }> }> };
+    }>('/openapi.json');
+    expect(body.components.schemas['PasswordResetRequested']?.properties['deliveryStatus']?.description).to.equal(
+      'Always `not_sent`, with and without a mail server: at the time of the answer no mail has been sent. Another value would reveal whether the account exists.',
+    );
   });
 
   it('without a mail server is logged with what the operator can do, for known and unknown accounts alike', async () => {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../base/clock.js';
 import type { Log } from '../../../base/log.js';
 import { sizeText } from './clamd-settings.js';
+import { clamdFix, NO_SCANNER_FIX } from './scanner-fixes.js';
 import { UNLIMITED, type Scanner, type SelfTest, type TrustedScanner, type Verdict } from './scanner.js';
 
 /** How long a self-test is valid: passed, passed with limits that are too small, failed. */
@@ -39,7 +40,7 @@ export function trusted(
       known = { test: result, at: clock.now() };
     } else if (silence !== result.reason) {
       silence = result.reason;
-      log.warn({ reason: result.reason }, 'the scanner does not answer: files wait until it does');
+      log.warn({ reason: result.reason, fix: NO_SCANNER_FIX }, 'the scanner does not answer: files wait until it does');
     }
     return result;
   };
@@ -104,8 +105,9 @@ function logAnswered(
 ): void {
   const { faults, lines, limits } = now;
   if (before && String(before.faults) === String(faults) && String(before.lines) === String(lines)) return;
-  if (faults.length > 0) log.error({ faults, lines }, 'the scanner failed its self-test: files are not scanned');
+  const fix = clamdFix(lines);
+  if (faults.length > 0) log.error({ faults, lines, fix }, 'the scanner failed its self-test: files are not scanned');
   else if (lines.length > 0)
-    log.warn({ lines, ...limits }, 'the limits of the scanner are too small: larger files are not scanned');
+    log.warn({ lines, ...limits, fix }, 'the limits of the scanner are too small: larger files are not scanned');
   else log.info('the scanner passes its self-test');
 }
