@@ -27,7 +27,7 @@ import { createHealth } from './services/health.js';
 import { accountPages } from './http/account-pages.js';
 import { docsPages } from './http/docs-page.js';
 import { guidePages } from './http/guide-pages.js';
-import { homePages } from './http/home-page.js';
+import { homePages, type SignInAs } from './http/home-page.js';
 import type { HttpState } from '../data-plane-agent/base/http/exchange.js';
 import type { Caller } from './http/handler.js';
 import { createMetrics } from '../data-plane-agent/base/http/metrics.js';
@@ -49,6 +49,8 @@ export interface ComposeOptions {
   readonly log: Log;
   /** Resident memory of the process, in bytes, to abort documents that use too much. Without it none is aborted. */
   readonly residentBytes?: (() => number) | undefined;
+  /** The account of the sign-in example on the page `/`: the demo's. */
+  readonly signInAs?: SignInAs | undefined;
   /** Whether the process accepts requests: not during startup and draining. */
   readonly accepting?: () => boolean;
   /** For tests: an answer that does not match its declaration is an error. */
@@ -71,7 +73,16 @@ export interface Composed {
 /** Composes all parts of the product. No other module knows how they are created. */
 export async function compose(
   config: Config,
-  { clock, log, residentBytes = () => 0, accepting = () => true, checkAnswers = false, argon2, host }: ComposeOptions,
+  {
+    clock,
+    log,
+    residentBytes = () => 0,
+    accepting = () => true,
+    checkAnswers = false,
+    argon2,
+    host,
+    signInAs,
+  }: ComposeOptions,
 ): Promise<Composed> {
   const foundation = await openFoundation(config, { clock, log, residentBytes, host });
   const { platform, hosted, dataPlanes } = foundation;
@@ -150,7 +161,7 @@ export async function compose(
         metrics.page,
         keySet(services.keys),
         openapiPage(ENDPOINTS, { ...config, version: versionOf(import.meta.url), examples: EXAMPLES }),
-        ...homePages({ ...config, isSetUp: tenants.any, isTransient: isAway }),
+        ...homePages({ ...config, signInAs, isSetUp: tenants.any, isTransient: isAway }),
         ...docsPages(config),
         ...guidePages(config),
         ...accountPages(config),

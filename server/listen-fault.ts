@@ -4,6 +4,18 @@ export interface ListenFault {
   readonly fix: string;
 }
 
+/** Explains an error of listening; undefined for any other error. */
+export function listenFaultOf(
+  error: unknown,
+  address: { readonly host: string; readonly port: number },
+): (ListenFault & { readonly code: string }) | undefined {
+  if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return undefined;
+  if (error.syscall !== 'listen' && error.syscall !== 'getaddrinfo') return undefined;
+  const code = String(error.code);
+  const fault = listenFault(code, address);
+  return fault && { code, ...fault };
+}
+
 /** Explains the code of an error when listening; undefined for other codes. */
 export function listenFault(
   code: string,

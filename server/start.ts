@@ -6,7 +6,8 @@ import { readServerConfig, type Config } from './config.js';
 import { loadServerConfig, type LoadedConfig } from './config-load.js';
 import { DatabaseUnreachable, urlSetting } from './database-check.js';
 import { nextSteps } from './first-start.js';
-import { listenFault } from './listen-fault.js';
+import { listenFaultOf } from './listen-fault.js';
+import { namesOtherPort, openAddress, otherPort } from './open-address.js';
 import { notProduction } from './operating-mode.js';
 import { serve } from './serve.js';
 
@@ -17,7 +18,13 @@ export async function start(process: NodeJS.Process): Promise<void> {
   const { config, warnings } = loaded;
   const log = createLog({ level: config.logLevel, name: 'duebook-server' });
   for (const { name, problem } of warnings) log.warn({ setting: name }, `${name} ${problem}`);
-  if (!config.production) log.warn({ production: false }, notProduction(config));
+  if (!config.production) {
+    log.warn({ production: false }, notProduction(config));
+    if (namesOtherPort(config)) {
+      const { problem, fix } = otherPort(config);
+      log.warn({ setting: 'PUBLIC_URL' }, `PUBLIC_URL is ${problem}; ${fix}`);
+    }
+  }
   const lifecycle = createLifecycle({ log });
   lifecycle.listen(process);
   try {
@@ -38,7 +45,7 @@ export async function start(process: NodeJS.Process): Promise<void> {
       process.stderr.write(
         nextSteps({
           productName: config.productName,
-          address: config.port === 0 ? `http://127.0.0.1:${port}` : config.publicUrl,
+          address: openAddress({ ...config, port }),
         }),
       );
   } catch (error) {
@@ -82,10 +89,6 @@ function logFailure(error: unknown, { config, log }: Pick<Failing, 'config' | 'l
       log.fatal({ setting: urlSetting(database), fix }, `cannot start: ${urlSetting(database)}: ${problem}`);
     return;
   }
-  const isListening = error instanceof Error && 'syscall' in error && 'code' in error;
-  const fault =
-    config && isListening && ['listen', 'getaddrinfo'].includes(String(error.syscall))
-      ? listenFault(String(error.code), config)
-      : undefined;
+  const fault = config && listenFaultOf(error, config);
   log.fatal({ err: error }, fault ? `cannot start: ${fault.problem}; ${fault.fix}` : 'cannot start');
 }

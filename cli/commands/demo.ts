@@ -3,6 +3,8 @@ import { createLog, type Log } from '../../data-plane-agent/base/log.js';
 import { compose, type Composed } from '../../server/compose.js';
 import type { Config } from '../../server/config.js';
 import { serve } from '../../server/serve.js';
+import { listenFaultOf } from '../../server/listen-fault.js';
+import { openAddress } from '../../server/open-address.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
 import { DEMO_OWNER, DEMO_TENANT } from '../demo/cast.js';
 import { enterBook } from '../demo/enter.js';
@@ -121,15 +123,18 @@ async function serveDemo(
 ): Promise<void> {
   let serving: Composed & { readonly port: number };
   try {
-    serving = await serve(config, { clock: cli.clock, log, lifecycle, residentBytes: () => process.memoryUsage.rss() });
+    serving = await serve(config, {
+      clock: cli.clock,
+      log,
+      lifecycle,
+      residentBytes: () => process.memoryUsage.rss(),
+      signInAs: { tenantSlug: DEMO_TENANT.slug, email: DEMO_OWNER.email },
+    });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
-      throw new CommandError('EADDRINUSE', `${config.host}:${config.port} is in use; set PORT to another port`, {
-        cause: error,
-      });
-    throw error;
+    const fault = listenFaultOf(error, config);
+    throw fault ? new CommandError(fault.code, `${fault.problem}; ${fault.fix}`, { cause: error }) : error;
   }
-  const address = config.port === 0 ? `http://127.0.0.1:${serving.port}` : config.publicUrl;
+  const address = openAddress({ ...config, port: serving.port });
   const requests = await firstRequests(serving, { tenant, address, clock: cli.clock });
   print(cli, { tenant, created, json, served: { address, requests, accessTtl: config.accessTtl.text } });
 }

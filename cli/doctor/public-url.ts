@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLoopback } from '../../data-plane-agent/base/loopback.js';
+import { namesOtherPort, otherPort } from '../../server/open-address.js';
 import type { LookedAt } from '../installation.js';
 import { check, type Check } from './check.js';
 
@@ -12,15 +13,15 @@ export async function publicUrlCheck(
   { values: { publicUrl, port, trustProxy } }: Pick<LookedAt, 'values'>,
   { production, resolves = hasAddress }: { readonly production: boolean; readonly resolves?: typeof hasAddress },
 ): Promise<Check> {
-  const { hostname, protocol, port: urlPort } = new URL(publicUrl);
+  const { hostname, protocol } = new URL(publicUrl);
   const warn = (detail: string, fix: string): Check => check.warn('public_url', `${publicUrl}: ${detail}`, fix);
   const expected = 'set PUBLIC_URL to the https URL that users open';
   if (isLoopback(publicUrl)) {
     if (production)
       return warn('opens on this machine only; links in mails, passkeys and single sign-on too', expected);
-    const reached = urlPort === '' ? 80 : Number(urlPort);
-    return protocol === 'http:' && port !== 0 && reached !== port
-      ? warn(`the server listens on port ${port}`, `set PUBLIC_URL to http://localhost:${port}, or leave it out`)
+    const { problem, fix } = otherPort({ publicUrl, port });
+    return namesOtherPort({ publicUrl, port })
+      ? check.warn('public_url', problem, fix)
       : check.ok('public_url', `${publicUrl}, which opens on this machine only`);
   }
   if (['0.0.0.0', '[::]'].includes(hostname)) return warn('is no address that a browser can open', expected);

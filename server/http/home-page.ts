@@ -6,10 +6,17 @@ export interface HomePageOptions {
   readonly productName: string;
   readonly publicUrl: string;
   readonly publicRegistrationEnabled: boolean;
+  /** The account of the sign-in example; by default placeholders. */
+  readonly signInAs?: SignInAs | undefined;
   /** Whether there is any organisation. */
   readonly isSetUp: () => Promise<boolean>;
   /** Whether an error of `isSetUp` means that the database is temporarily unavailable. */
   readonly isTransient: (error: unknown) => boolean;
+}
+
+export interface SignInAs {
+  readonly tenantSlug: string;
+  readonly email: string;
 }
 
 type State = 'fresh' | 'set_up' | 'away';
@@ -85,7 +92,7 @@ const TEXTS = {
 } as const;
 
 function html(
-  { productName, publicUrl, publicRegistrationEnabled }: HomePageOptions,
+  { productName, publicUrl, publicRegistrationEnabled, signInAs = SOMEONE }: HomePageOptions,
   { language, state }: { language: keyof typeof TEXTS; state: State },
 ): string {
   const texts = TEXTS[language];
@@ -98,7 +105,7 @@ function html(
       ...(publicRegistrationEnabled ? [step(texts.register, `POST ${api}/auth/register`)] : []),
       step(texts.doctor, 'npx duebook doctor'),
     ],
-    set_up: [step(texts.signIn, signInCommand(publicUrl))],
+    set_up: [step(texts.signIn, signInCommand(publicUrl, signInAs))],
     away: [],
   }[state];
   return `<!doctype html>
@@ -126,8 +133,12 @@ ${steps.length === 0 ? '' : `<h2>${escaped(texts.next)}</h2>\n<ol>\n${steps.join
 export const BOOTSTRAP_COMMAND =
   'npx duebook bootstrap --tenant-slug acme --tenant-name "Acme Ltd" --email ann@acme.example --name "Ann Lee"';
 
-export const signInCommand = (publicUrl: string): string =>
-  `curl ${publicUrl}${PREFIX}/auth/login -H 'Content-Type: application/json' -d '{ "tenantSlug": "acme", "email": "ann@acme.example", "password": "…" }'`;
+/** The owner that BOOTSTRAP_COMMAND creates. */
+export const FIRST_OWNER: SignInAs = { tenantSlug: 'acme', email: 'ann@acme.example' };
+const SOMEONE: SignInAs = { tenantSlug: 'your-organisation', email: 'you@example.com' };
+
+export const signInCommand = (publicUrl: string, { tenantSlug, email }: SignInAs): string =>
+  `curl ${publicUrl}${PREFIX}/auth/login -H 'Content-Type: application/json' -d '{ "tenantSlug": "${tenantSlug}", "email": "${email}", "password": "…" }'`;
 
 const STYLE = `:root { color-scheme: light dark; }
 body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: #22303c; background: #f4f6f8; }

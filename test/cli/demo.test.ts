@@ -223,6 +223,12 @@ describe('duebook demo', function () {
       reconciliationStatus: 'matched',
       outstandingAmount: 0,
     });
+    // The sign-in example of the page / has an account of the demo.
+    const address = /Service +(http:\/\/[^/]+)/.exec(printed)?.[1] ?? '';
+    const [, email = 'none'] = /email (\S+), password/.exec(printed) ?? [];
+    expect(await (await fetch(`${address}/`)).text())
+      .to.contain(email)
+      .and.not.contain('acme');
     running.kill('SIGTERM');
     expect(await running.ended).to.deep.include({ code: 0 });
   });

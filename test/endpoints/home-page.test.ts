@@ -33,6 +33,7 @@ describe('the page /', () => {
       const after = (await page()).text;
       expect(after).to.contain('It runs and is set up').and.contain('/api/v1/auth/login');
       expect(after).not.to.contain('bootstrap');
+      expect(after).to.contain('your-organisation').and.contain('you@example.com').and.not.contain('acme');
       expect((await page('zh')).text).to.contain('已完成初始化');
     });
   });

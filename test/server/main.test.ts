@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { generateKeyRingText } from '../../data-plane-agent/base/secrets.js';
 import { listenFault } from '../../server/listen-fault.js';
+import { freePort } from '../support/guardian.js';
 import { program } from '../support/programs.js';
 
 describe('duebook-server', function () {
@@ -69,6 +70,29 @@ describe('duebook-server', function () {
       input: 'Correct-Horse-42',
     });
     expect(await stderrOfStart()).to.equal('');
+  });
+
+  it('warns about a PUBLIC_URL with another port, and prints the address that it listens on', async () => {
+    const port = await freePort();
+    const child = run({
+      DATA_DIR: join(home, 'other-port'),
+      PORT: String(port),
+      PUBLIC_URL: 'http://localhost:9999',
+    });
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+    const logged: string[] = [];
+    for await (const line of createInterface({ input: child.stdout })) {
+      const { msg } = JSON.parse(line) as { msg: string };
+      logged.push(msg);
+      if (msg.startsWith('listening on ')) child.kill('SIGTERM');
+    }
+    await once(child, 'close');
+    expect(logged).to.include(
+      `PUBLIC_URL is http://localhost:9999: the server listens on port ${port}; set PUBLIC_URL to http://localhost:${port}, or leave it out`,
+    );
+    expect(said).to.contain(`Duebook runs on http://127.0.0.1:${port} and has no organisation yet`);
+    expect(said).not.to.contain('localhost:9999');
   });
 
   it('exits 78 with all errors of its configuration', async () => {
