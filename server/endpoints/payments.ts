@@ -113,7 +113,7 @@ const recordReceipt = endpoint('PATCH /payments/:paymentId/receipt', {
 const addReceipt = endpoint('POST /payments/:paymentId/receipts', {
   summary: 'Add a receipt to a payment line',
   description:
-    'Adds `amount`, as a bank statement shows it, to what the line has received, and returns the line with its new total. Every request adds: send an `Idempotency-Key`, so that a repeated request counts once. The receipt has the date `receivedDate`, which also becomes that of the line. Other fields work as in `PATCH /payments/:paymentId/receipt`, with the same warnings; `BANK_SERIAL_REUSED` is also given when the line already has a receipt of that transfer. ' +
+    'Adds `amount`, as a bank statement shows it, to what the line has received, and returns the line with its new total. Every request adds: send an `Idempotency-Key`, so that a repeated request counts once. The receipt has the date `receivedDate`, which also becomes that of the line. The line shows the details of its last receipt: those of `method`, `payerName`, `receiptAccount`, `bankSerialNo` and `proof` that are not given become `null` on the receipt and on the line, and earlier receipts keep theirs. `reconciliationStatus` and `reconciliationNote` belong to the line and stay unless given. Otherwise fields work as in `PATCH /payments/:paymentId/receipt`, with the same warnings; `BANK_SERIAL_REUSED` is also given when the line already has a receipt of that transfer. ' +
     "Allowed on a locked contract. Increments the contract's version; `If-Match` is ignored.",
   needs: edit('payment_entry'),
   body: ReceiptInput,

@@ -52,6 +52,26 @@ describe('what payment lines have received by a bank transfer', () => {
       expect(await seen(t, 'T-1'), 'the transfer that the line no longer names').to.deep.equal([[first], CNY(25)]);
     });
 
+    it('does not change by a later receipt without a number, also after a correction', async () => {
+      const t = makePlane();
+      const paymentId = await paidTwice(t);
+      await t.plane.addReceipt({ paymentId, amount: 60 });
+      const sums = async () => [(await seen(t, 'T-1'))?.[1], (await seen(t, 'T-2'))?.[1]];
+      expect(await sums()).to.deep.equal([CNY(25), CNY(35)]);
+      await t.plane.recordReceipt({ paymentId, bankSerialNo: 'T-3' });
+      expect([...(await sums()), (await seen(t, 'T-3'))?.[1]], 'only the last receipt is numbered').to.deep.equal([
+        CNY(25),
+        CNY(35),
+        CNY(60),
+      ]);
+      await t.plane.addReceipt({ paymentId, amount: 1 });
+      expect([...(await sums()), (await seen(t, 'T-3'))?.[1]], 'after one more receipt').to.deep.equal([
+        CNY(25),
+        CNY(35),
+        CNY(60),
+      ]);
+    });
+
     it('is the same for every operation that sets a transfer', async () => {
       const ways: readonly ((t: TestPlane, paymentId: string) => Promise<readonly Warning[] | undefined>)[] = [
         async (t, paymentId) =>

@@ -81,6 +81,28 @@ describe('receipts over HTTP', () => {
           ]);
         });
 
+        it('has only the details given with it; the line shows them and keeps its reconciliation', async () => {
+          const paymentId = await enterLine();
+          const details = { method: 'wire', payerName: '上海远东', receiptAccount: '6222020001', bankSerialNo: 'T2' };
+          const reconciled = { reconciliationStatus: 'matched', reconciliationNote: 'by statement 4' };
+          await add(paymentId, { amount: 40, ...details, ...reconciled });
+          const none = { method: null, payerName: null, receiptAccount: null, bankSerialNo: null };
+          const { body } = await add(paymentId, { amount: 60, receivedDate: '2026-03-02' });
+          expect(body).to.include({ receivedAmount: 100, ...none, proof: null, ...reconciled });
+          const { items } = (await owner.get<ReceiptPage>(`/payments/${paymentId}/receipts`)).body;
+          expect(items).to.have.length(2);
+          expect(items[0]).to.include({ delta: 60, ...none, proofFileId: null });
+          expect(items[1]).to.include({ delta: 40, ...details });
+          expect((await add(paymentId, { amount: 1, payerName: 'Ming' })).body).to.include({
+            ...none,
+            payerName: 'Ming',
+          });
+          expect((await pay(paymentId, { receivedAmount: 90 })).body, 'a correction keeps them').to.include({
+            ...none,
+            payerName: 'Ming',
+          });
+        });
+
         it('is dated today if no date is given, and makes an overpaid line an exception', async () => {
           const paymentId = await enterLine();
           const { status, body } = await add(paymentId, { amount: 1_000.5 });

@@ -136,7 +136,19 @@ export function withReceipt(line: LineRow, patch: ReceiptPatch, context: LineCon
   return { ...next, reconciliationStatus: named ?? (changed || cleared ? automatic : line.reconciliationStatus) };
 }
 
-/** The line after an amount was added to what it had received. The new receipt has its own date, today by default. */
+/** Details of a receipt that a request for another receipt does not give: they are not those of the one before it. */
+const NO_DETAILS = {
+  method: null,
+  payerName: null,
+  receiptAccount: null,
+  bankSerialNo: null,
+  proof: null,
+} as const satisfies ReceiptPatch;
+
+/**
+ * The line after an amount was added to what it had received. The new receipt has its own date, today by default, and
+ * its own details, which the line then shows. The reconciliation belongs to the line.
+ */
 export function withAddedReceipt(line: LineRow, { amount, ...patch }: ReceiptInput, context: LineContext): LineRow {
   const { currencyCode, receivedMinor } = line;
   const addedMinor = context.amounts.minor(`${context.path}amount`, amount, currencyCode);
@@ -145,7 +157,7 @@ export function withAddedReceipt(line: LineRow, { amount, ...patch }: ReceiptInp
     context.amounts.refuse(`${context.path}amount`, `must leave the total received in bounds: it ${total.message}`);
   context.amounts.done();
   const receivedAmount = toMajor(isAmountProblem(total) ? receivedMinor : total, currencyCode);
-  return withReceipt(line, { ...patch, receivedAmount }, context);
+  return withReceipt(line, { ...NO_DETAILS, ...patch, receivedAmount }, context);
 }
 
 /** The line with invoice fields. Once there are invoice records, the invoiced amount is net of red letters. */
