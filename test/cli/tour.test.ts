@@ -47,9 +47,21 @@ function differencesOf(steps: readonly Step[], printed: readonly string[]): stri
     const text = printed[i] ?? '';
     if (!answer) return [];
     if ('lines' in answer)
-      return answer.lines
-        .filter((line) => line !== '…' && !text.split(/\r?\n/).includes(line))
-        .map((line) => `${heading}: does not print ${line}, but ${text.slice(0, 2_000)}`);
+      return notInOrder(answer.lines, text).map(
+        (line) => `${heading}: does not print ${line} there, but ${text.slice(0, 2_000)}`,
+      );
     return differences(answer.json, JSON.parse(text)).map((difference) => `${heading}: ${difference}`);
+  });
+}
+
+/** The documented lines that the output does not have after those before them. */
+function notInOrder(lines: readonly string[], text: string): string[] {
+  const printed = text.split(/\r?\n/);
+  let next = 0;
+  return lines.filter((line) => {
+    if (line === '…') return false;
+    const found = printed.indexOf(line, next);
+    if (found !== -1) next = found + 1;
+    return found === -1;
   });
 }
