@@ -17,13 +17,27 @@ export const GUIDE = [
 
 export const guidePath = (name: string): string => `/docs/guide/${name}`;
 
-/** The guide pages, rendered from the Markdown in `docs/` when the server starts. Their policy allows no scripts. */
-export function guidePages({ productName }: { productName: string }): readonly Page[] {
+/** The address of the service in the Markdown, which is also read without a server. */
+const WRITTEN_ADDRESS = 'http://localhost:8080';
+
+/**
+ * The guide pages, rendered from the Markdown in `docs/` when the server starts, with the address of this service in
+ * their commands. Their policy allows no scripts.
+ */
+export function guidePages({
+  productName,
+  publicUrl,
+}: {
+  readonly productName: string;
+  readonly publicUrl: string;
+}): readonly Page[] {
   const folder = join(packageFolderOf(import.meta.url), 'docs');
+  const markdownOf = (file: string): string =>
+    readFileSync(join(folder, file), 'utf8').replaceAll(WRITTEN_ADDRESS, () => publicUrl);
   const pages = GUIDE.map(({ name, file, title }) => ({
     path: guidePath(name),
     type: 'text/html; charset=utf-8',
-    body: html({ productName, name, title, content: rendered(readFileSync(join(folder, file), 'utf8')) }),
+    body: html({ productName, name, title, content: rendered(markdownOf(file)) }),
   }));
   return documents([...pages, { path: '/docs/guide.css', type: 'text/css; charset=utf-8', body: STYLE }], POLICY);
 }
