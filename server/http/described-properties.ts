@@ -119,7 +119,7 @@ export const PROPERTIES: Readonly<Record<string, string>> = {
   receiptAccount: 'The account that received the money. Masked for roles without `sensitive_data (view)`.',
   bankSerialNo: 'The serial number of the bank transfer; one transfer may settle several lines.',
   reconciliationStatus:
-    '`pending`: not compared with the bank statement yet. `matched`: they agree. `exception`: they do not; an overpaid line becomes one automatically.',
+    '`pending`: not compared with the bank statement yet. `matched`: they agree. `exception`: they do not; an overpaid line becomes one automatically, and `pending` again when a refund ends the overpayment.',
   reconciliationNote: 'Why the line is an exception, or how it was matched.',
   proof: 'The id of the file that proves the receipt; `null` if there is none.',
   proofFileId: 'The id of the file that proves the receipt; `null` if there is none.',

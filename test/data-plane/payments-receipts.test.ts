@@ -163,13 +163,37 @@ describe('receipts', () => {
         paymentStatus: 'paid',
         dueStatus: 'settled',
       });
-      expect(over.warnings.map(({ code }) => code)).to.deep.equal(['NOTE_RECOMMENDED']);
+      expect(over.warnings.map(({ code, message }) => [code, message])).to.deep.equal([
+        [
+          'NOTE_RECOMMENDED',
+          'This line has received 20.00 CNY more than its amount; say in reconciliationNote why, or what will be done.',
+        ],
+      ]);
       expect(
         (await test.plane.recordReceipt({ paymentId, reconciliationNote: 'advance for April' })).warnings,
       ).to.deep.equal([]);
       expect(
         await test.plane.recordReceipt({ paymentId, receivedAmount: 130, reconciliationStatus: 'matched' }),
       ).to.include({ reconciliationStatus: 'matched' });
+    });
+
+    it('that refund what was overpaid end the exception, unless the caller names it', async () => {
+      const test = makePlane();
+      const after = async (change: { reconciliationStatus?: 'exception' }, line: Partial<PaymentLineInput> = {}) => {
+        const paymentId = await oneLine(test, { amount: 100, ...line });
+        await test.plane.addReceipt({ paymentId, amount: 150 });
+        await test.plane.recordReceipt({ paymentId, reconciliationNote: 'refund ordered' });
+        const still = await test.plane.recordReceipt({ paymentId, receivedAmount: 120 });
+        expect(still.reconciliationStatus, 'while it is overpaid').to.equal('exception');
+        return (await test.plane.recordReceipt({ paymentId, receivedAmount: 100, ...change })).reconciliationStatus;
+      };
+      expect(await after({})).to.equal('pending');
+      expect(await after({ reconciliationStatus: 'exception' })).to.equal('exception');
+      expect(await after({}, { currencyCode: 'USD' }), 'another currency is one, too').to.equal('exception');
+      const paymentId = await oneLine(test, { amount: 100, receivedAmount: 50, reconciliationStatus: 'exception' });
+      expect(await test.plane.recordReceipt({ paymentId, receivedAmount: 40 }), 'for another reason').to.include({
+        reconciliationStatus: 'exception',
+      });
     });
 
     it('are required for a match', async () => {

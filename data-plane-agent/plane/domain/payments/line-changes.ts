@@ -131,7 +131,7 @@ export function withReceipt(line: LineRow, patch: ReceiptPatch, context: LineCon
     throw fail('RECONCILE_WITHOUT_RECEIPT', {});
   }
   // `null` removes a status set by a user, so that the rule applies again.
-  const cleared = patch.reconciliationStatus === null;
+  const cleared = patch.reconciliationStatus === null || endsOverpayment(line, next);
   const automatic = automaticStatus(cleared ? { ...next, reconciliationStatus: 'pending' } : next, context);
   return { ...next, reconciliationStatus: named ?? (changed || cleared ? automatic : line.reconciliationStatus) };
 }
@@ -239,11 +239,15 @@ export function receiptWarnings({ before, after }: ChangedLine, today: Day): Giv
           }),
         ]
       : []),
-    ...(needsNote
-      ? [warn('NOTE_RECOMMENDED', { message: 'Say in reconciliationNote why this receipt is an exception.' })]
-      : []),
+    ...(needsNote ? [warn('NOTE_RECOMMENDED', { message: whyNote(after) })] : []),
   ];
 }
+
+/** What a note should explain: the excess amount, if the line is overpaid. */
+const whyNote = (line: LineRow): string =>
+  overpaid(line) > 0
+    ? `This line has received ${moneyText(overpaid(line), line.currencyCode)} more than its amount; say in reconciliationNote why, or what will be done.`
+    : 'Say in reconciliationNote why this receipt is an exception.';
 
 function loweredFrom(before: LineRow, { id, currencyCode, receivedMinor }: LineRow): GivenWarning {
   return warn('RECEIPT_LOWERED', {
@@ -304,6 +308,10 @@ function receivedDate({
   if (day !== undefined && day !== null) return day;
   return receivedMinor > line.receivedMinor ? today : line.receivedDate;
 }
+
+/** Whether a line is an exception and no longer overpaid: then the exception ends with the overpayment. */
+const endsOverpayment = (before: LineRow, after: LineRow): boolean =>
+  before.reconciliationStatus === 'exception' && overpaid(before) > 0 && overpaid(after) === 0;
 
 /** The reconciliation status after a changed total when the caller gives none. */
 function automaticStatus(line: LineRow, { contractCurrency }: LineContext): LineRow['reconciliationStatus'] {
