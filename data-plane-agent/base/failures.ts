@@ -260,7 +260,7 @@ export const FAILURES = {
   ),
   LINE_HAS_MONEY: domain(
     409,
-    'The payment line has a receipt or an invoice, so it cannot be deleted; or money was matched to it, so its invoice cannot be voided.',
+    'The payment line has a receipt or an invoice, so it cannot be deleted; or money was matched to it, so its invoice cannot be voided: set the invoice to `red_letter` instead.',
     Type.Object({ paymentIds: texts() }),
   ),
   RED_LETTER_EXCEEDS_ISSUED: domain(
@@ -270,14 +270,14 @@ export const FAILURES = {
   ),
   INVOICE_FIXED: domain(
     409,
-    'These fields of an invoice record can only be changed while it is a draft.',
+    'These fields of an invoice record can only be changed while it is a draft; `redLetterNo` is set when the record is reversed, and is then final.',
     Type.Object({ fields: texts(), status: text() }),
   ),
   RECONCILE_WITHOUT_RECEIPT: domain(422, '`matched` requires that money was received.', None),
   REFERENCE_INVALID: domain(
     422,
-    "An id in the body does not exist within the caller's scope.",
-    Type.Object({ field: text(), value: text() }),
+    "An id or a code in the body does not exist within the caller's scope; `details.field` names its field. For a transition of a contract, `details.allowed` lists the codes of the transitions from its stage, or of the stages.",
+    Type.Object({ field: text(), value: text(), allowed: Type.Optional(texts()) }),
   ),
   EXTRACTION_INCOMPLETE: domain(
     422,

@@ -78,8 +78,9 @@ export const s = {
     }),
   /** Money in major units. The operation, which knows the currency, checks the number of decimals. */
   amount: (about?: string) => Type.Number({ minimum: 0, maximum: MAX_MAJOR, ...described(about) }),
-  /** Money above 0. */
-  positiveAmount: (about?: string) => Type.Number({ exclusiveMinimum: 0, maximum: MAX_MAJOR, ...described(about) }),
+  /** Money above 0; the refusal of other amounts says what to do `instead`. */
+  positiveAmount: ({ instead, about }: { readonly instead: string; readonly about: string }) =>
+    Type.Number({ exclusiveMinimum: 0, 'x-above-zero': instead, maximum: MAX_MAJOR, ...described(about) }),
   /** Money that may be negative. For responses only. */
   signedAmount: (about?: string) => Type.Number({ minimum: -MAX_MAJOR, maximum: MAX_MAJOR, ...described(about) }),
   number: (options: { min?: number; max?: number; about?: string } = {}) =>

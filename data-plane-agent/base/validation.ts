@@ -107,6 +107,17 @@ ajv.addKeyword({
   error: { message: ({ schemaCode }) => str`must be plain JSON of at most ${schemaCode} KB and eight levels` },
 });
 
+// Says what to do instead, before the plain message of `exclusiveMinimum`.
+ajv.addKeyword({
+  keyword: 'x-above-zero',
+  type: 'number',
+  schemaType: 'string',
+  before: 'exclusiveMinimum',
+  errors: false,
+  validate: (_instead: string, amount: number) => amount > 0,
+  error: { message: ({ schema }) => `must be > 0; ${String(schema)}` },
+});
+
 const compiled = new WeakMap<TSchema, Check<unknown>>();
 
 /** Compiles a schema; later calls with the same schema object return the same check. */

@@ -99,6 +99,10 @@ export const WARNINGS = {
     'The payment line has invoice records, which determine the invoiced amount; an invoiceAmount without invoiceNo is ignored.',
     LinesOrNone,
   ),
+  TAX_RATE_BELOW_ONE: warning(
+    'The tax rate is below 1 and was taken as percent: 13 means 13 %, and 0.13 means 0.13 %.',
+    None,
+  ),
 
   OPEN_BALANCE: warning('Payment lines are still open; they can still be collected.', Lines),
   OPEN_TASKS: warning('Some fulfillment tasks are neither completed nor accepted.', None),

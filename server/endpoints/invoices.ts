@@ -8,7 +8,7 @@ const addInvoice = endpoint('POST /contracts/:id/invoices', {
   description:
     'The record belongs to a payment line (`receivablePlanId`) or to the contract as a whole. It may have any of the four states, and the contract may be locked. Once a line has invoice records, in any state, its invoiced amount is computed only from them: issued records less red letters; drafts and void records do not count. ' +
     "A record created as `red_letter` reduces the invoiced amount. All red letters together must not exceed the issued amount on the same line or, without a line, on the contract (`RED_LETTER_EXCEEDS_ISSUED`). The contract's `invoicedAmount` is the sum of its lines and of the records without a line; `uninvoicedAmount` is computed per line. " +
-    "Invoicing more than the amount of the line is accepted with the warning `INVOICE_EXCEEDS_LINE`. Increments the contract's version, which `If-Match` refers to.",
+    "Invoicing more than the amount of the line is accepted with the warning `INVOICE_EXCEEDS_LINE`, and a `taxRate` between 0 and 1 with `TAX_RATE_BELOW_ONE`: it is in percent, so 13 means 13 %. Increments the contract's version, which `If-Match` refers to.",
   needs: edit('invoice'),
   body: InvoiceInput,
   judge: judgeInvoice,

@@ -19,6 +19,7 @@ const OWN_KEYWORDS: ReadonlySet<string> = new Set([
   'x-document',
   'x-free',
   'x-characters',
+  'x-above-zero',
 ]);
 /** Keywords whose value is a map of schemas by name, and those whose value is a schema or a list of schemas. */
 const BY_NAME: ReadonlySet<string> = new Set(['properties']);

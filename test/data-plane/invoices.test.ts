@@ -52,6 +52,15 @@ describe('invoice records', () => {
       expect(version).to.equal(6);
     });
 
+    it('with a tax rate between 0 and 1 are accepted with a warning, since the rate is in percent', async () => {
+      const rated = await invoicedContract(makePlane());
+      for (const [taxRate, warned] of [
+        [0.13, ['TAX_RATE_BELOW_ONE']],
+        [1, []],
+      ] as const)
+        expect((await rated.post({ taxRate })).warnings.map(({ code }) => code)).to.deep.equal(warned);
+    });
+
     it('count on their line once issued, and red letters are subtracted', async () => {
       const b = await invoicedContract(makePlane());
       const receivablePlanId = b.lineId;

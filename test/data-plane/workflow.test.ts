@@ -241,6 +241,7 @@ describe('moving a contract', () => {
       const test = makePlane();
       const admin = test.as({ controls: controlsOf('admin') });
       const { id } = await contractAt(test, 'review');
+      const stages = ['draft', 'extracted', 'review', 'approved', 'signed', 'active', 'completed', 'archived'];
       const move = (request: object) => refusal(admin.transitionContract({ contractId: id, ...request }));
       expect(await move({})).to.deep.include({
         code: 'INVALID_INPUT',
@@ -255,15 +256,15 @@ describe('moving a contract', () => {
       });
       expect(await move({ transitionCode: 'nonsense' })).to.deep.equal({
         code: 'REFERENCE_INVALID',
-        details: { field: 'transitionCode', value: 'nonsense' },
+        details: { field: 'transitionCode', value: 'nonsense', allowed: ['return_to_draft', 'approve'] },
       });
       expect(await move({ toStageCode: 'nonsense' })).to.deep.equal({
         code: 'REFERENCE_INVALID',
-        details: { field: 'toStageCode', value: 'nonsense' },
+        details: { field: 'toStageCode', value: 'nonsense', allowed: stages },
       });
       expect(await move({ transitionCode: 'approve', toStageCode: 'nonsense' })).to.deep.equal({
         code: 'REFERENCE_INVALID',
-        details: { field: 'toStageCode', value: 'nonsense' },
+        details: { field: 'toStageCode', value: 'nonsense', allowed: stages },
       });
       expect(await move({ transitionCode: 'sign' })).to.deep.equal({
         code: 'INVALID_TRANSITION',

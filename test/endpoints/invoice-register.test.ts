@@ -219,6 +219,20 @@ describe('the invoice register over HTTP', () => {
             'INVOICE_FIXED',
             { fields: ['redLetterNo'], status: 'issued' },
           ]);
+          expect(other.body.error.message).to.contain('`redLetterNo` is set when the record is reversed');
+        });
+
+        it('is what the refusal to void an invoice with matched money points to', async () => {
+          const contract = await enter();
+          const receivablePlanId = contract.payments[0]?.id ?? '';
+          const { id } = await issue(contract, { invoiceNo: 'V-1', receivablePlanId });
+          const matched = { receivedAmount: 100, reconciliationStatus: 'matched' };
+          expect((await owner.patch(`/payments/${receivablePlanId}/receipt`, matched)).status).to.equal(200);
+          const { body } = await owner.patch<DomainError>(`/contracts/${contract.id}/invoices/${id}`, {
+            status: 'void',
+          });
+          expect(body.error.code).to.equal('LINE_HAS_MONEY');
+          expect(body.error.message).to.contain('set the invoice to `red_letter` instead');
         });
 
         it('is the only change that accepts redLetterNo', async () => {

@@ -137,6 +137,10 @@ describe('receipts over HTTP', () => {
               namedFields(await owner.post<FrameworkError>(`/payments/${paymentId}/receipts`, { amount })),
               String(amount),
             ).to.deep.equal([400, ['amount']]);
+          const refund = await owner.post<FrameworkError>(`/payments/${paymentId}/receipts`, { amount: -50 });
+          expect(refund.body.message).to.deep.equal([
+            'amount must be > 0; a refund or correction is PATCH /payments/:paymentId/receipt with the new total',
+          ]);
           expect((await add(paymentId, { amount: 8_999_999_999_999 })).status).to.equal(201);
           const over = await owner.post<FrameworkError>(`/payments/${paymentId}/receipts`, { amount: 2 });
           expect([over.status, over.body.message]).to.deep.equal([

@@ -51,9 +51,11 @@ const { receivedAmount: _total, receivedDate: _date, ...receiptDetails } = recei
 /** An amount that is added to what was received before. */
 export const ReceiptInput = s.object(
   {
-    amount: s.positiveAmount(
-      "The amount to add to what the line has received, in the line's currency. A correction or refund is `PATCH /payments/:paymentId/receipt` with the new total.",
-    ),
+    amount: s.positiveAmount({
+      about:
+        "The amount to add to what the line has received, in the line's currency. A correction or refund is `PATCH /payments/:paymentId/receipt` with the new total.",
+      instead: 'a refund or correction is PATCH /payments/:paymentId/receipt with the new total',
+    }),
     receivedDate: s.optional(s.day('Default: today.')),
     ...receiptDetails,
   },

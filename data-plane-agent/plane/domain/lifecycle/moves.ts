@@ -53,8 +53,11 @@ export function waysOf(
   const issues = namingIssues({ transitionCode, toStageCode });
   if (issues.length > 0) throw invalid(...issues);
   const from = stageOf(stages, row.stageCode);
-  const named = transitionCode ? found('transitionCode', transitionCode, transitions) : undefined;
-  const target = toStageCode ? found('toStageCode', toStageCode, stages) : undefined;
+  const startingHere = leadingFrom(from, transitions);
+  const named = transitionCode
+    ? found({ field: 'transitionCode', value: transitionCode }, transitions, startingHere)
+    : undefined;
+  const target = toStageCode ? found({ field: 'toStageCode', value: toStageCode }, stages, stages) : undefined;
   if (named) {
     if (target && target.code !== named.toStageCode)
       throw invalid({
@@ -66,12 +69,12 @@ export function waysOf(
         field: 'transitionCode',
         from: from.code,
         to: named.toStageCode,
-        allowed: leadingFrom(from, transitions).map(({ code }) => code),
+        allowed: startingHere.map(({ code }) => code),
       });
     return [wayBy(named, from, stages)];
   }
   if (!target || target.code === from.code) return [];
-  const leading = leadingFrom(from, transitions)
+  const leading = startingHere
     .filter(({ toStageCode: to }) => to === target.code)
     .map((transition) => wayBy(transition, from, stages));
   return leading.length > 0
@@ -154,9 +157,13 @@ const wayBy = (transition: TransitionRow, from: StageRow, stages: readonly Stage
   control: strongest(transition.requiredControl, outOf(from)),
 });
 
-function found<R extends { readonly code: string }>(field: string, code: string, records: readonly R[]): R {
-  const record = records.find((candidate) => candidate.code === code);
-  if (!record) throw fail('REFERENCE_INVALID', { field, value: code });
+function found<R extends { readonly code: string }>(
+  { field, value }: { readonly field: string; readonly value: string },
+  records: readonly R[],
+  allowed: readonly R[],
+): R {
+  const record = records.find(({ code }) => code === value);
+  if (!record) throw fail('REFERENCE_INVALID', { field, value, allowed: allowed.map(({ code }) => code) });
   return record;
 }
 

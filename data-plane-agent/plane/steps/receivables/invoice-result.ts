@@ -15,7 +15,11 @@ export function invoiceResult(
   const line = lines.find(({ id }) => id === row.lineId);
   const warnings: Warning[] = [
     ...(row.currencyCode === contract.currencyCode ? [] : [warn('MIXED_CURRENCY', {})]),
+    ...(isBelowOne(row.taxRate) ? [warn('TAX_RATE_BELOW_ONE', {})] : []),
     ...(line ? invoiceWarnings(line).map((warning) => ({ ...warning, paymentIds: [line.id] })) : []),
   ];
   return { ...invoiceAnswer(row), contractVersion: contract.version, warnings };
 }
+
+/** A rate above 0 and below 1 percent is more likely to be a fraction. */
+const isBelowOne = (taxRate: string | null): boolean => Number(taxRate) > 0 && Number(taxRate) < 1;
