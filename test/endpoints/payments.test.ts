@@ -107,7 +107,7 @@ describe('payments over HTTP', () => {
           error: {
             code: 'LINE_HAS_MONEY',
             message:
-              'The payment line has a receipt or an invoice, so it cannot be deleted; or money was matched to it, so its invoice cannot be voided.',
+              'The payment line has a receipt or an invoice, so it cannot be deleted; or money was matched to it, so its invoice cannot be voided: set the invoice to `red_letter` instead.',
             details: { paymentIds: [added.body.id] },
           },
         });

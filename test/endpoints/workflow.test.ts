@@ -133,7 +133,7 @@ describe('the workflow over HTTP', () => {
       const unknown = await owner.post<DomainError>(path, { transitionCode: 'nonsense' });
       expect([unknown.status, unknown.body.error.details]).to.deep.equal([
         422,
-        { field: 'transitionCode', value: 'nonsense' },
+        { field: 'transitionCode', value: 'nonsense', allowed: ['mark_extracted', 'submit_review'] },
       ]);
       const elsewhere = await owner.post<DomainError>(path, { transitionCode: 'sign' });
       expect([elsewhere.status, elsewhere.body.error.details]).to.deep.equal([
