@@ -127,6 +127,8 @@ export const WARNINGS = {
   WHOSE_ACCOUNT: warning('The text does not state whose account this is.', None),
   DAY_OR_MONTH_FIRST: warning('Day and month may be swapped.', None),
   FROM_SHARE: warning('The amount was computed from a share of the total given in the text.', None),
+  FROM_TERM: warning('The end date was computed from the start date and the duration given in the text.', None),
+  PER_UNIT: warning('The text gives this rent for one unit, not for all units.', None),
   A_PLAN: warning('The text gives the payment schedule, but not the payment method.', None),
 
   RECOGNISED: warning('Some pages were read from images by character recognition.', None),

@@ -18,7 +18,7 @@ describe('extraction runs', () => {
           contractId: null,
           status: 'needs_review',
           source: { kind: 'text', fileId: null, fileName: 'lease.txt' },
-          engine: { name: 'rules', version: '3' },
+          engine: { name: 'rules', version: '4' },
           createdBy: t.call.actor.id,
           warnings: [],
           reviews: [],

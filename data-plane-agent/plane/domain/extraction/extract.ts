@@ -14,10 +14,10 @@ import { addPayments, readSchedule } from './plan.js';
 import { readRunningText } from './running-text.js';
 import { readStages } from './stages.js';
 import { tablesOf } from './tables.js';
-import { keepOfOtherDocument, otherDocument, readTitle } from './titles.js';
+import { keepOfOtherDocument, otherDocument, readTitle, readTitleNumber } from './titles.js';
 
 /** The version must be increased when the rules read different values from the same text. */
-export const ENGINE = { name: 'rules', version: '3' } as const;
+export const ENGINE = { name: 'rules', version: '4' } as const;
 
 export interface Extraction {
   readonly fields: readonly ExtractedField[];
@@ -55,6 +55,7 @@ export function* extraction(text: string, { currencyCode, pages = [] }: Context)
   const tables = tablesOf(document);
   yield;
   readTitle(document, readings);
+  readTitleNumber(document, readings);
   const roles = readParties(document, readings);
   yield* readFields(document, { tables, roles, readings });
   yield;

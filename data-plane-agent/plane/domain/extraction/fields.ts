@@ -7,9 +7,10 @@ import type { LabelHit, Separation } from './label-hits.js';
 import type { LabelKind } from './labels.js';
 import { meansIn } from './means.js';
 import { sideAt, type Roles } from './parties.js';
-import { readSpan } from './periods.js';
+import { periodIn, readSpan } from './periods.js';
 import { isPlan } from './stages.js';
 import { hintOf, type Table } from './tables.js';
+import { isOfOneUnit } from './unit-rents.js';
 import {
   cellEnd,
   firstHitFrom,
@@ -157,7 +158,7 @@ const READERS: Partial<Readonly<Record<LabelKind, (place: Passage) => void>>> = 
       place,
       'paymentCycle',
       isForm(place) || place.hit.separation === 'verb'
-        ? unnumbered(place, readSentence(place.document, place.at, 120))
+        ? cycleIn(place, unnumbered(place, readSentence(place.document, place.at, 120)))
         : undefined,
     ),
   remark: (place) =>
@@ -272,6 +273,17 @@ const unnumbered = ({ hit, document }: Passage, text: ReadText | undefined): Rea
     ? text
     : undefined;
 
+/** Rejects a period with dates, and the duration after `rental period`, which is usually the term of the lease. */
+const cycleIn = (place: Passage, text: ReadText | undefined): ReadText | undefined =>
+  text &&
+  !periodIn(place.document, text) &&
+  !(
+    label(place).endsWith('period') &&
+    /^(?:for |from |\d|[a-z-]{3,12} \(\d|(?:one|two|three|four|five|six|nine|ten|twelve) )/i.test(text.value)
+  )
+    ? text
+    : undefined;
+
 /** Rejects texts without the name of a bank: `Bank details: IBAN DE89 …`. */
 const bankIn = (text: ReadText | undefined): ReadText | undefined =>
   text && !/^(?:iban|account|a\/c|bic|swift|sort code|\d)/i.test(text.value) ? text : undefined;
@@ -312,16 +324,16 @@ function addAmount({ document, hit, at, confidence, readings }: Passage, key: st
   // Within a sentence, a number without a currency may not be an amount.
   if (amount.isBare && (hit.separation === 'verb' || hit.separation === 'none' || hit.separation === 'line')) return;
   const isExclusive = /不含|未税|excl|net of/.test(hit.aside);
-  // The rent per unit is not the rent for all units.
-  const isOfOne =
-    key === 'periodicRent' &&
-    /(?:每台|单台|per unit)[^。;\n]{0,3}$/.test(document.plain.slice(Math.max(0, hit.start - 14), hit.start));
   const sure =
-    (isOfOne ? 0.8 : 1) *
-    (amount.isBare ? 0.9 : 1) *
-    (isExclusive ? 0.75 : 1) *
-    (amount.currency && hit.separation === 'none' ? 1.1 : 1);
-  readings.addAmount(key, amount, { confidence: confidence * sure });
+    (amount.isBare ? 0.9 : 1) * (isExclusive ? 0.75 : 1) * (amount.currency && hit.separation === 'none' ? 1.1 : 1);
+  if (key !== 'periodicRent' || !isOfOneUnit(document, hit, amount))
+    return readings.addAmount(key, amount, { confidence: confidence * sure });
+  // The rent of one unit is not the rent of all units: it has low confidence, unless there is only one.
+  const isOnly = readings.best('quantity')?.value === 1;
+  readings.addAmount(key, amount, {
+    confidence: confidence * sure * (isOnly ? 0.8 : 0.55),
+    doubts: isOnly ? [] : ['PER_UNIT'],
+  });
 }
 
 /** Skips the period before an amount: `租金：每月人民币叁仟元整`. */

@@ -1,6 +1,8 @@
+import { addDays, addMonths, type Day } from '../../../base/day.js';
 import type { Readings } from './candidates.js';
-import { findDay, type ReadDay } from './dates.js';
+import { findDay, readDay, type ReadDay } from './dates.js';
 import type { Document, Span } from './document.js';
+import { readChineseNumber, readEnglishNumber } from './numerals.js';
 import { oneOf, raw } from './words/one-of.js';
 
 const BETWEEN = new RegExp(
@@ -34,16 +36,26 @@ export function readSpan(
   }: { readonly span: Span; readonly confidence: number; readonly readings: Readings },
 ): void {
   const { plain } = document;
+  const period = periodIn(document, { start, end });
+  if (period) {
+    addDay('startDate', { day: period.first, confidence, readings });
+    addDay('endDate', { day: period.second, confidence, readings });
+    return;
+  }
   const first = findDay(plain, start, end);
   if (!first) return;
-  const second = findDay(plain, first.end, end);
-  if (
-    second &&
-    (BETWEEN.test(plain.slice(first.end, second.start)) ||
-      (second.start - first.end < 48 && UNTIL.test(plain.slice(Math.max(first.end, second.start - 24), second.start))))
-  ) {
-    addDay('startDate', { day: first, confidence, readings });
-    addDay('endDate', { day: second, confidence, readings });
+  const after = durationAround(plain, { day: first, start, end });
+  if (after) {
+    addDay('startDate', { day: first, confidence: confidence * 0.95, readings });
+    const last = first.other ? undefined : lastDayOf(first.day, after);
+    if (last !== undefined)
+      readings.add('endDate', {
+        value: last,
+        start: after.start,
+        end: after.end,
+        confidence: confidence * 0.85,
+        doubts: ['FROM_TERM'],
+      });
     return;
   }
   const lead = plain.slice(Math.max(start, first.start - 24), first.start);
@@ -53,6 +65,68 @@ export function readSpan(
   else if (UNTIL.test(lead) || /^[ \t]{0,2}(?:止|届满|到期)/.test(tail))
     addDay('endDate', { day: first, confidence: confidence * 0.95, readings });
 }
+
+/** The two dates of a period: `1 April 2026 - 31 March 2027`. */
+export function periodIn(
+  { plain }: Document,
+  { start, end }: Span,
+): { readonly first: ReadDay; readonly second: ReadDay } | undefined {
+  const first = findDay(plain, start, end);
+  if (!first) return undefined;
+  // After a hyphen without blanks only a complete date is the second one.
+  const hyphen = /^ ?[-~] ?/.exec(plain.slice(first.end, first.end + 3))?.[0].length;
+  const joined = hyphen === undefined ? undefined : readDay(plain, first.end + hyphen);
+  const second = joined && joined.end <= end ? joined : findDay(plain, first.end, end);
+  return second &&
+    (BETWEEN.test(plain.slice(first.end, second.start)) ||
+      (second.start - first.end < 48 && UNTIL.test(plain.slice(Math.max(first.end, second.start - 24), second.start))))
+    ? { first, second }
+    : undefined;
+}
+
+/** A duration in months, or in days. */
+interface Duration extends Span {
+  readonly months: number;
+  readonly days: number;
+}
+
+const MONTHS_OF: Readonly<Record<string, number>> = { month: 1, months: 1, year: 12, years: 12, 个月: 1, 年: 12 };
+const DAYS_OF: Readonly<Record<string, number>> = { day: 1, days: 1, week: 7, weeks: 7, 天: 1, 日: 1 };
+const LENGTH = raw`(?:[a-z-]{3,12} \()?(\d{1,4}|${oneOf('one', 'two', 'three', 'four', 'five', 'six', 'nine', 'ten', 'twelve')}|[一二两三四五六七八九十]{1,3})\)? ?(?:full |calendar |consecutive )?(months?|years?|weeks?|days?|个月|年|天|日)(?![a-z])`;
+const LENGTH_BEFORE = new RegExp(
+  raw`(?<![\w.])${LENGTH},? (?:period )?(?:(?:starting|commencing|beginning|running|effective|with effect)(?: on| from| as of)?|from)(?: and including)? (?:the )?$`,
+);
+const LENGTH_AFTER = new RegExp(
+  raw`^ ?(?:起|开始)?(?:计算|算)?[,;(]? ?(?:${oneOf('for(?: a (?:period|term) of)?', '共计?', '为期', '租期为?', '期限为?')})? ?${LENGTH}`,
+);
+
+/** The duration next to the first day: `for 12 months starting 1 April 2026`, `自2026年4月1日起12个月`. */
+function durationAround(plain: string, { day, start, end }: Span & { readonly day: ReadDay }): Duration | undefined {
+  const leadAt = Math.max(start, day.start - 80);
+  const before = LENGTH_BEFORE.exec(plain.slice(leadAt, day.start));
+  if (before) return durationOf(before, leadAt);
+  const isStart = FROM.test(plain.slice(Math.max(0, day.start - 24), day.start)) || plain[day.end] === '起';
+  const after = isStart ? LENGTH_AFTER.exec(plain.slice(day.end, Math.min(end, day.end + 60))) : null;
+  return after ? durationOf(after, day.end) : undefined;
+}
+
+function durationOf(match: RegExpExecArray, from: number): Duration | undefined {
+  const [all, number = '', unit = ''] = match;
+  const count = /\d/.test(number)
+    ? Number(number)
+    : Number((readEnglishNumber(number, 0) ?? readChineseNumber(number, 0))?.value);
+  const at = from + match.index + all.lastIndexOf(number, all.lastIndexOf(unit) - 1);
+  const [months, days] = [(MONTHS_OF[unit] ?? 0) * count, (DAYS_OF[unit] ?? 0) * count];
+  return months + days >= 1 && months <= MAX_MONTHS
+    ? { months, days, start: at, end: from + match.index + all.lastIndexOf(unit) + unit.length }
+    : undefined;
+}
+
+/** A hundred years; longer durations were misread. */
+const MAX_MONTHS = 1_200;
+
+const lastDayOf = (first: Day, { months, days }: Duration): Day =>
+  addDays(months > 0 ? addMonths(first, months) : addDays(first, days), -1);
 
 /** Other things with a period: warranties, insurances, offers. */
 const OF_OTHERS =
@@ -83,6 +157,7 @@ const TRIGGERS = new RegExp(
       'come into (?:force|effect)',
     )})s?(?: on| from| as of)?`,
     '(?:valid|in force)(?: and binding)? from',
+    raw`(?:leased?|rented|hired|let|rent|hire|leases) (?:[^.;\n\d]{0,60} )?for (?:a (?:period|term) of )?(?:[a-z-]{3,12} \()?(?:\d{1,3}|[a-z]{3,6})\)? (?:months?|years?|weeks?|days?),? (?:starting|commencing|beginning|from|with effect from)(?: on| from)?`,
     '(?:shall |will )?(?:expire|terminate|end|conclude)s?(?: on)',
     '(?:本合同|本协议|合同|协议|双方)?于 ?(?=[12二〇一])',
     '自 ?(?=[12二一])',

@@ -1,6 +1,7 @@
 import { warn, type GivenWarning } from '../../../base/warnings.js';
 import type { Readings } from './candidates.js';
 import type { Document, Line } from './document.js';
+import { readCode, type Labelled } from './values.js';
 import { oneOf } from './words/one-of.js';
 
 const LEASE = /租赁|回租|租用|lease|leasing|letting|tenancy|rental agreement|hire (?:agreement|contract)|hire purchase/;
@@ -45,6 +46,20 @@ function titleIn({ plain }: Document, { start, end }: Pick<Line, 'start' | 'end'
     .replaceAll(/(?<=[\u4e00-\u9fff]) +(?=[\u4e00-\u9fff])/g, '')
     .trim();
   return end - start > 80 || !CONTRACT.test(text) || /[。;:]|编号/.test(text) ? undefined : text;
+}
+
+const NUMBER = /^[\s>*#]*(?:no|nr|number)(?:\. ?:?|:| ) ?(?=[a-z\d])/;
+
+/** A line `No.: RA-3` directly before or after the title contains the number of the contract. */
+export function readTitleNumber(document: Labelled, readings: Readings): void {
+  const { lines, plain } = document;
+  const title = lines.slice(0, HEAD).findIndex((line) => isTitle(document, line));
+  if (title < 0) return;
+  for (const line of lines.slice(Math.max(0, title - 2), title + 3)) {
+    const label = NUMBER.exec(plain.slice(line.start, Math.min(line.end, line.start + 60)));
+    const code = label && readCode(document, line.start + label[0].length);
+    if (code) return readings.add('contractNo', { ...code, confidence: 0.7 });
+  }
 }
 
 /** Whether a line is the title of a sale or a lease, and not part of a sentence. */

@@ -137,6 +137,8 @@ export const TERM = [
   'term of the lease',
   'lease period',
   'rental term',
+  'rental period',
+  'hire period',
   'contract term',
   'contract period',
   'term of contract',

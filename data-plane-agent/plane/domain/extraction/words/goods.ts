@@ -163,6 +163,7 @@ export const NO_THING = new RegExp(
     '^is ',
     '^are ',
     '^as ',
+    '^(?:leased|rented|hired|let|sold|supplied|delivered) (?:out|for|to|from|by|at|under|on|with|in|as) ',
     raw`^[¥$€£]`,
     raw`^\d[\d,.]*\d(?:元|万)`,
     raw`^[a-z]{0,2}\$ ?\d`,
