@@ -119,6 +119,13 @@ export class Readings {
     }
   }
 
+  /** Removes the readings of a field that overlap a span. */
+  dropAt(key: string, { start, end }: Span): void {
+    const kept = this.of(key).filter((reading) => reading.end <= start || reading.start >= end);
+    if (kept.length > 0) this.byKey.set(key, kept);
+    else this.byKey.delete(key);
+  }
+
   /** Removes a doubt from the only reading of a field: the only account in a document is the payee's. */
   clear(key: string, doubt: WarningCode, confidence: number): void {
     const readings = this.byKey.get(key) ?? [];

@@ -71,7 +71,12 @@ export function* extraction(text: string, { currencyCode, pages = [] }: Context)
   const currency = typeof found === 'string' ? found : currencyCode;
   const total = readings.best('totalAmount');
   const schedule = tables.flatMap((table) => readSchedule(document, table));
-  const stages = schedule.length > 0 ? { payments: schedule, warnings: [] } : yield* readStages(document);
+  const stages =
+    schedule.length > 0
+      ? { payments: schedule, warnings: [] }
+      : yield* readStages(document, total && Number(total.value));
+  // An amount of the payment plan is not the security deposit: `1. Deposit EUR 54,000 due 1 April 2026`.
+  for (const { amount } of stages.payments) if (amount) readings.dropAt('deposit', amount);
   addPayments(stages.payments, readings, total && { value: Number(total.value), currency });
   const other = otherDocument(document);
   const warnings =

@@ -3,7 +3,7 @@ import type { Readings } from './candidates.js';
 import { findDay, type ReadDay } from './dates.js';
 import { rawText, trimmed, type Span } from './document.js';
 import { amountIn } from './goods.js';
-import { hundredths, shareIn, WHOLE, type ReadPayment } from './shares.js';
+import { partsIn, shareIn, WHOLE, type ReadPayment } from './shares.js';
 import { STAGES } from './words/payments.js';
 import { columnFor, type Table } from './tables.js';
 import { textOf, type Labelled } from './values.js';
@@ -112,7 +112,7 @@ export function addPayments(payments: readonly ReadPayment[], readings: Readings
 function amountsOf(payments: readonly ReadPayment[], { value, currency }: Total): (number | undefined)[] {
   const whole = toMinor(value, currency);
   if (isAmountProblem(whole)) return [];
-  const shares = payments.map(({ share, amount }) => (share && !amount ? hundredths(share.percent) : undefined));
+  const shares = payments.map(({ share, amount }) => (share && !amount ? partsIn(share) : undefined));
   const isWhole = !shares.includes(undefined) && shares.reduce<number>((sum, share) => sum + (share ?? 0), 0) === WHOLE;
   let left = whole;
   return shares.map((share, n) => {

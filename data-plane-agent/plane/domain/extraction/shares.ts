@@ -9,7 +9,8 @@ export interface ReadPayment {
   readonly period: Span & { readonly value: string };
   readonly due: (Span & { readonly value: string }) | undefined;
   readonly amount: (Span & { readonly value: string }) | undefined;
-  readonly share: (Span & { readonly percent: string }) | undefined;
+  /** A fraction (`one third`) and a remainder have `parts`, in units of 1 / `WHOLE`. */
+  readonly share: (Span & { readonly percent: string; readonly parts?: number }) | undefined;
   readonly confidence: number;
 }
 
@@ -20,14 +21,17 @@ export interface BareStage {
 }
 
 /** Cumulative shares and bounds, which are not shares of a single payment. */
-const UP_TO =
+export const UP_TO =
   /付至|支付到|支付至|付到|累计|不宜?超过|不高于|不低于|不少于|至少|最多|up to|cumulative|not (?:to )?exceed|no more than|at (?:least|most)/;
 const SHARE =
   /(?:合同|总价|货款|价款|金额|租金|total|contract|price|value|amount|付|款|pay|of |\( ?|:|^|\s)[^%\n]{0,24}?(\d{1,3}(?:\.\d{1,2})?) {0,2}(?:%|per ?cent)/;
 
-/** 100 %, in hundredths of a percent. */
-export const WHOLE = 10_000;
-export const hundredths = (percent = '0'): number => Math.round(Number(percent) * 100);
+/** Parts per hundredth of a percent: so many that halves to twelfths are whole numbers of parts. */
+const PARTS = 2_772;
+/** 100 %. */
+export const WHOLE = 10_000 * PARTS;
+export const partsIn = (share: ReadPayment['share']): number =>
+  share?.parts ?? Math.round(Number(share?.percent ?? '0') * 100) * PARTS;
 
 export const isPenalty = (text: string): boolean => PENALTY.test(text);
 
@@ -45,20 +49,36 @@ const MARK =
   /(?<![\d.]|(?:税率|税点|vat|gst|tax)[^\d%,;]{0,10})(\d{1,3}(?:\.\d{1,2})?) {0,2}(?:%|per ?cent)(?! ?的?(?:增值税|税|vat|gst|tax|discount))/;
 const MARKS = new RegExp(MARK, 'g');
 const MAX_PARTS = 24;
+/** The largest length of a clause with several parts. */
+export const LONGEST = 1_200;
+
+/** The percentages of a clause, with their numbers. */
+export const percentsIn = ({ plain }: Labelled, { start, end }: Span): (Span & { readonly percent: string })[] =>
+  [...plain.slice(start, Math.min(end, start + LONGEST)).matchAll(MARKS)]
+    .slice(0, MAX_PARTS)
+    .map(({ index, 0: said, 1: percent = '' }) => ({
+      percent,
+      start: start + index,
+      end: start + index + said.length,
+    }));
 
 /** Splits a clause into parts with one share each: `30% upon signing, 70% upon delivery`, `合同签订后支付30%，货到后支付70%`. */
-export function partsOf({ plain }: Labelled, clause: Span): Span[] {
-  const text = plain.slice(clause.start, Math.min(clause.end, clause.start + 1_200));
-  const marks = [...text.matchAll(MARKS)].slice(0, MAX_PARTS);
-  const [first] = marks;
-  if (!first || marks.length < 2) return [clause];
+export function partsOf(
+  document: Labelled,
+  clause: Span,
+  marks: readonly Span[] = percentsIn(document, clause),
+): Span[] {
+  const text = document.plain.slice(clause.start, Math.min(clause.end, clause.start + LONGEST));
+  const spans = marks.map(({ start, end }) => ({ start: start - clause.start, end: end - clause.start }));
+  const [first] = spans;
+  if (!first || spans.length < 2) return [clause];
   // The share is either before or after its condition throughout.
-  const isLast = SAYS_WHEN.test(text.slice(leadFrom(text, first.index), first.index));
+  const isLast = SAYS_WHEN.test(text.slice(leadFrom(text, first.start), first.start));
   const cuts: number[] = [];
-  for (const [i, { index, 0: said }] of marks.entries()) {
-    const next = marks[i + 1];
+  for (const [i, { end }] of spans.entries()) {
+    const next = spans[i + 1];
     if (!next) break;
-    const gaps = gapsIn(text, index + said.length, next.index);
+    const gaps = gapsIn(text, end, next.start);
     const cut = isLast ? gaps[0] : gaps.at(-1);
     if (cut !== undefined) cuts.push(clause.start + cut);
   }
@@ -126,31 +146,47 @@ export function bareStage(document: Labelled, part: Span): BareStage | undefined
   const percent = mark?.[1];
   if (!mark || percent === undefined || Number(percent) > 100 || Number(percent) === 0 || OF_OTHERS.test(text))
     return undefined;
-  const day = findDay(document.plain, part.start, part.start + text.length);
-  const isDated = !MILESTONE.test(text);
-  if (isDated && !day && !DAYS.test(text)) return undefined;
   const end = mark.index + mark[0].length;
-  const due = day && { start: day.start - part.start, end: day.end - part.start };
-  const name = nameBefore(text, mark.index) ?? nameAfter(text, end) ?? (due && dated(text, due));
-  if (!name) return undefined;
-  // A name that ends within its date (`by December 31`) is continued to the end of it.
-  const isCut = due !== undefined && name.end > due.start && name.end < due.end;
-  const period = { start: part.start + name.start, end: part.start + (isCut ? due.end : name.end) };
-  const value = rawText(document, period, 100);
+  const condition = conditionOf(document, part, { start: part.start + mark.index, end: part.start + end });
+  if (!condition) return undefined;
   const [amount] = findAmounts(document, { from: part.start, to: part.end, limit: 1 });
   const payment = {
-    period: { ...period, value },
-    due: day && { value: day.day, start: day.start, end: day.end },
+    period: condition.period,
+    due: condition.due,
     amount: amount && { value: amount.value, start: amount.start, end: amount.end },
     // `付至90%` includes earlier payments: a plan with such a part is not read.
     share: UP_TO.test(text) ? undefined : { percent, start: part.start + mark.index, end: part.start + end },
     confidence: 0.78,
   };
-  return { payment, isDated };
+  return { payment, isDated: condition.isDated };
+}
+
+interface Condition extends Pick<ReadPayment, 'period' | 'due'> {
+  readonly isDated: boolean;
+}
+
+/** The name of a part, which is the condition of its share or amount. */
+export function conditionOf(document: Labelled, part: Span, mark: Span): Condition | undefined {
+  const text = document.plain.slice(part.start, Math.min(part.end, part.start + 300));
+  const day = findDay(document.plain, part.start, part.start + text.length);
+  const isDated = !MILESTONE.test(text);
+  if ((isDated && !day && !DAYS.test(text)) || OF_OTHERS.test(text)) return undefined;
+  const due = day && { start: day.start - part.start, end: day.end - part.start };
+  const name =
+    nameBefore(text, mark.start - part.start) ?? nameAfter(text, mark.end - part.start) ?? (due && dated(text, due));
+  if (!name) return undefined;
+  // A name that ends within its date (`by December 31`) is continued to the end of it.
+  const isCut = due !== undefined && name.end > due.start && name.end < due.end;
+  const period = { start: part.start + name.start, end: part.start + (isCut ? due.end : name.end) };
+  return {
+    period: { ...period, value: rawText(document, period, 100) },
+    due: day && { value: day.day, start: day.start, end: day.end },
+    isDated,
+  };
 }
 
 /** Numbering and conjunctions at the start of a part. */
-const OPENS =
+export const OPENS =
   /^[\s,;、>*•·"-]*(?:\(?(?:[a-h]|\d{1,2}|[一二三四五六七八九十]{1,2}|[ivx]{1,4})(?:\.\d{1,2}){0,2}[).、,:]{1,2} *|[①-⑩] *)?(?:(?:and|then|plus) |即|在|于|自|待|the )*/;
 const IS_WHEN = /(?:后|前|内|时|日|满|到|毕|完|起|月|年|天)$/;
 const PREPOSITIONS =

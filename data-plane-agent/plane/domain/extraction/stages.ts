@@ -2,7 +2,8 @@ import { warn, type GivenWarning } from '../../../base/warnings.js';
 import { findAmounts, readAmount } from './amounts.js';
 import { findDay } from './dates.js';
 import { rawText, type Span } from './document.js';
-import { bareStage, hundredths, isPenalty, partsOf, shareIn, WHOLE, type ReadPayment } from './shares.js';
+import { announcementIn, listedPlan } from './listed-plans.js';
+import { bareStage, isPenalty, partsIn, partsOf, shareIn, WHOLE, type ReadPayment } from './shares.js';
 import { STAGES } from './words/payments.js';
 import type { Labelled } from './values.js';
 import { oneOf, raw } from './words/one-of.js';
@@ -31,28 +32,52 @@ interface Member {
   readonly isBare: boolean;
   readonly isDated: boolean;
   readonly line: number;
+  /** Part of a plan that was read completely. */
+  readonly isListed?: boolean;
 }
 
 /**
  * Reads staged payments in clauses: `（1）预付款：合同签订后7日内支付合同总价的30%，即¥360,000元；`, and bare shares (`30% upon signing, 70%
  * upon delivery`) when they add up to 100 %. Yields between steps.
  */
-export function* readStages(document: Labelled): Generator<undefined, Stages> {
+export function* readStages(document: Labelled, total?: number): Generator<undefined, Stages> {
   const members: Member[] = [];
+  const announced: number[] = [];
+  let isUnread = false;
   for (const [i, line] of document.lines.entries()) {
     if (i % STEP === STEP - 1) yield;
-    // Every stage contains a number.
     if (members.length >= MAX_PAYMENTS) break;
-    if (!/\d/.test(document.plain.slice(line.start, Math.min(line.end, line.start + MAX_LINE)))) continue;
-    for (const clause of clausesOf(document, line))
-      members.push(...stagesIn(document, clause).map((stage) => ({ ...stage, line: line.number })));
+    const text = document.plain.slice(line.start, Math.min(line.end, line.start + MAX_LINE));
+    // Every stage contains a number, or a fraction in words.
+    if (!/\d|half|third|quarter|fifth|分|一半|instal|tranche/.test(text)) continue;
+    const count = announcementIn(text)?.count;
+    if (count !== undefined) announced.push(count);
+    for (const clause of clausesOf(document, line)) {
+      const listed = isStage(document, clause) ? listedPlan(document, clause, total) : undefined;
+      if (listed && !listed.isRead) isUnread = true;
+      members.push(
+        ...(listed
+          ? listed.payments.map((payment) => ({ payment, isBare: false, isDated: false, isListed: true }))
+          : stagesIn(document, clause)
+        ).map((stage) => ({ ...stage, line: line.number })),
+      );
+    }
   }
   const runs = runsOf(members.slice(0, MAX_PAYMENTS));
-  return {
-    payments: runs.flatMap(({ kept }) => kept.map(({ payment }) => payment)),
-    warnings: runs.flatMap(({ warning }) => (warning ? [warning] : [])).slice(0, 1),
-  };
+  const payments = runs.flatMap(({ kept }) => kept.map(({ payment }) => payment));
+  const warnings = runs.flatMap(({ warning }) => (warning ? [warning] : []));
+  const most = Math.max(0, ...announced);
+  if (most > payments.length || isUnread) warnings.push(unread(most, payments.length));
+  return { payments, warnings: warnings.slice(0, 1) };
 }
+
+const unread = (announced: number, read: number): GivenWarning =>
+  warn('INSTALMENTS_MISMATCH', {
+    message:
+      announced > read
+        ? `The text announces ${announced} instalments, and ${read} of them were read as payment lines.`
+        : 'The text contains a payment plan whose parts were not all read as payment lines.',
+  });
 
 /** Whether a span contains a payment plan and not only a means of payment. */
 export const isPlan = (document: Labelled, span: Span): boolean =>
@@ -85,12 +110,11 @@ function clausesOf(document: Labelled, { start, end }: Span): Span[] {
   return parts.slice(0, 100);
 }
 
+const isStage = ({ plain }: Labelled, { start, end }: Span): boolean =>
+  end - start >= 5 && !isPenalty(plain.slice(start, Math.min(end, start + 600)));
+
 function stagesIn(document: Labelled, clause: Span): Omit<Member, 'line'>[] {
-  if (
-    clause.end - clause.start < 5 ||
-    isPenalty(document.plain.slice(clause.start, Math.min(clause.end, clause.start + 600)))
-  )
-    return [];
+  if (!isStage(document, clause)) return [];
   return partsOf(document, clause).flatMap((part): Omit<Member, 'line'>[] => {
     const named = stageIn(document, part);
     if (named) return [{ payment: named, isBare: false, isDated: false }];
@@ -166,13 +190,17 @@ function runsOf(members: readonly Member[]): Run[] {
   const runs: Member[][] = [];
   for (const member of members) {
     const run = runs.at(-1);
-    if (run && sumOf(run) !== WHOLE && member.line - (run.at(-1)?.line ?? 0) <= APART) run.push(member);
+    const isOfList =
+      member.isListed === run?.at(-1)?.isListed && (!member.isListed || member.line === run?.at(-1)?.line);
+    if (run && isOfList && (member.isListed || sumOf(run) !== WHOLE) && member.line - (run.at(-1)?.line ?? 0) <= APART)
+      run.push(member);
     else runs.push([member]);
   }
   return runs.map(planIn);
 }
 
 function planIn(run: readonly Member[]): Run {
+  if (run[0]?.isListed) return { kept: run, warning: undefined };
   const whole = [run, run.filter(({ isDated }) => !isDated)].find((one) => one.length > 1 && sumOf(one) === WHOLE);
   if (whole) return { kept: whole, warning: undefined };
   // A percentage with only a date counts beside a part of a plan; elsewhere it may be of anything, such as a rent increase.
@@ -187,11 +215,10 @@ function planIn(run: readonly Member[]): Run {
   return {
     kept: named,
     warning: warn('INSTALMENTS_MISMATCH', {
-      message: `The shares of the instalments add up to ${sum / 100} % and not to 100 %: those that have no name were not read as payment lines.`,
+      message: `The shares of the instalments add up to ${Math.round((sum * 10_000) / WHOLE) / 100} % and not to 100 %: those that have no name were not read as payment lines.`,
     }),
   };
 }
 
-/** In hundredths of a percent. */
-const sumOf = (run: readonly Member[]): number =>
-  run.reduce((sum, { payment }) => sum + hundredths(payment.share?.percent), 0);
+/** In parts of `WHOLE`. */
+const sumOf = (run: readonly Member[]): number => run.reduce((sum, { payment }) => sum + partsIn(payment.share), 0);
