@@ -80,3 +80,62 @@ describe('payments listed in a sentence', () => {
     it(`are not other amounts, fractions and rents: ${JSON.stringify(text)}`, () =>
       expect(read(text)).to.deep.equal({ plan: [], warnings: [], deposit: undefined }));
 });
+
+describe('payments in numbered lines', () => {
+  const schedule = (second: string, third: string, deposit = 'Deposit EUR 54,000') =>
+    `Total Price: EUR 180,000\nPayment schedule\n1. ${deposit} due 1 April 2026\n2. ${second} EUR 108,000 due 1 June 2026\n3. ${third} EUR 18,000 due 31 December 2026`;
+  for (const [second, third] of [
+    ['Second instalment', 'Balance'],
+    ['Interim payment:', 'Final payment:'],
+    ['On delivery', 'On acceptance'],
+  ] as const)
+    it(`include a deposit, which is not the security deposit: ${second} ${third}`, () =>
+      expect(read(schedule(second, third))).to.deep.equal({
+        plan: [
+          'Deposit 54000 2026-04-01',
+          `${second.replace(':', '')} 108000 2026-06-01`,
+          `${third.replace(':', '')} 18000 2026-12-31`,
+        ],
+        warnings: [],
+        deposit: undefined,
+      }));
+
+  it('include a deposit beside named instalments without a total', () =>
+    expect(
+      read(schedule('Second instalment', 'Balance').replace('Total Price: EUR 180,000\n', '')).plan,
+    ).to.have.length(3));
+
+  it('do not include a security, nor a deposit beyond the total', () => {
+    for (const [total, deposit] of [
+      ['126,000', 'Deposit EUR 54,000'],
+      ['180,500', 'Refundable deposit EUR 54,000'],
+    ] as const) {
+      const { plan, deposit: security } = read(
+        schedule('Second instalment', 'Balance', deposit).replace('180,000', total),
+      );
+      expect({ lines: plan.length, security }).to.deep.equal({ lines: 2, security: 54_000 });
+    }
+  });
+
+  it('are not other numbered amounts', () =>
+    expect(
+      read('Total Price: EUR 180,000\n1. Spare parts EUR 3,000 due 1 April 2026\n2. Tools EUR 2,000 due 1 June 2026'),
+    ).to.deep.equal({ plan: [], warnings: [], deposit: undefined }));
+});
+
+describe('named instalments without a currency', () => {
+  for (const text of ['首付款：54000\n二期款：108000\n尾款：18000', '首付款54000，二期款108000，尾款18000'])
+    it(`are lines if they add up to the total: ${JSON.stringify(text)}`, () =>
+      expect(read(`合同总价：180000元\n${text}`)).to.deep.equal({
+        plan: ['首付款 54000', '二期款 108000', '尾款 18000'],
+        warnings: [],
+        deposit: undefined,
+      }));
+
+  it('cause a warning if they do not', () =>
+    expect(read('合同总价：190000元\n首付款：54000\n二期款：108000\n尾款：18000')).to.deep.equal({
+      plan: [],
+      warnings: ['INSTALMENTS_MISMATCH'],
+      deposit: undefined,
+    }));
+});

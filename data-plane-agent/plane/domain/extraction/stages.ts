@@ -3,6 +3,7 @@ import { findAmounts, readAmount } from './amounts.js';
 import { findDay } from './dates.js';
 import { rawText, type Span } from './document.js';
 import { announcementIn, listedPlan } from './listed-plans.js';
+import { numberedAmount, planOfAmounts, stageWithNumber } from './numbered-amounts.js';
 import { bareStage, isPenalty, partsIn, partsOf, shareIn, WHOLE, type ReadPayment } from './shares.js';
 import { STAGES } from './words/payments.js';
 import type { Labelled } from './values.js';
@@ -34,6 +35,8 @@ interface Member {
   readonly line: number;
   /** Part of a plan that was read completely. */
   readonly isListed?: boolean;
+  /** An amount that may be of something else. */
+  readonly isItem?: boolean;
 }
 
 /**
@@ -52,6 +55,7 @@ export function* readStages(document: Labelled, total?: number): Generator<undef
     if (!/\d|half|third|quarter|fifth|分|一半|instal|tranche/.test(text)) continue;
     const count = announcementIn(text)?.count;
     if (count !== undefined) announced.push(count);
+    const before = members.length;
     for (const clause of clausesOf(document, line)) {
       const listed = isStage(document, clause) ? listedPlan(document, clause, total) : undefined;
       if (listed && !listed.isRead) isUnread = true;
@@ -62,8 +66,10 @@ export function* readStages(document: Labelled, total?: number): Generator<undef
         ).map((stage) => ({ ...stage, line: line.number })),
       );
     }
+    const item = members.length === before ? numberedAmount(document, line) : undefined;
+    if (item) members.push({ payment: item, isBare: true, isDated: false, isItem: true, line: line.number });
   }
-  const runs = runsOf(members.slice(0, MAX_PAYMENTS));
+  const runs = runsOf(document, members.slice(0, MAX_PAYMENTS), total);
   const payments = runs.flatMap(({ kept }) => kept.map(({ payment }) => payment));
   const warnings = runs.flatMap(({ warning }) => (warning ? [warning] : []));
   const most = Math.max(0, ...announced);
@@ -92,7 +98,7 @@ const ENDS = new RegExp(
     raw`\. (?=[a-z(])`,
     raw`(?<=[,:;]) ?(?=\(?[1-9一二三四五六七八九][).、](?!\d))`,
     raw`(?<=[:,]) ?(?=第[一二三四五六七八九十\d]{1,3}(?:期|笔|次|批|阶段)|(?:the )?(?:first|second|third|fourth|final|last) (?:instal?ment|payment))`,
-    raw`(?<=,) ?(?=(?:首付款|首期款|[一二三四五六七八九十]期(?:进度)?款|中期款|预付款|定金|进度款|发货款|提货款|到货款|交货款|安装款|调试款|验收款|结算款|质保金|保修金|尾款|余款|末期款|末款)[^,;。%\d]{0,12}\d[\d,.]{0,14} ?(?:%|元|万))`,
+    raw`(?<=,) ?(?=(?:首付款|首期款|[一二三四五六七八九十]期(?:进度)?款|中期款|预付款|定金|进度款|发货款|提货款|到货款|交货款|安装款|调试款|验收款|结算款|质保金|保修金|尾款|余款|末期款|末款)[^,;。%\d]{0,12}\d[\d,.]{0,14} ?(?:%|元|万|(?=[,;。]|$)))`,
   ),
   'g',
 );
@@ -119,7 +125,9 @@ function stagesIn(document: Labelled, clause: Span): Omit<Member, 'line'>[] {
     const named = stageIn(document, part);
     if (named) return [{ payment: named, isBare: false, isDated: false }];
     const bare = bareStage(document, part);
-    return bare ? [{ ...bare, isBare: true }] : [];
+    if (bare) return [{ ...bare, isBare: true }];
+    const counted = stageWithNumber(document, part);
+    return counted ? [{ payment: counted, isBare: false, isDated: false, isItem: true }] : [];
   });
 }
 
@@ -186,7 +194,7 @@ interface Run {
  * Groups adjacent parts into plans. Bare parts count only if all shares add up to 100 %; otherwise they are not a plan,
  * or a part was not recognized.
  */
-function runsOf(members: readonly Member[]): Run[] {
+function runsOf(document: Labelled, members: readonly Member[], total: number | undefined): Run[] {
   const runs: Member[][] = [];
   for (const member of members) {
     const run = runs.at(-1);
@@ -196,11 +204,18 @@ function runsOf(members: readonly Member[]): Run[] {
       run.push(member);
     else runs.push([member]);
   }
-  return runs.map(planIn);
+  return runs.map((run) => {
+    const kept = planOfAmounts(document, run, total);
+    const plan = planIn(kept);
+    // Two instalments with names, but without a currency, that do not add up to the total.
+    const left = run.filter(({ isItem, isBare }) => isItem && !isBare);
+    return left.length > 1 && kept.length < run.length ? { ...plan, warning: plan.warning ?? unread(0, 0) } : plan;
+  });
 }
 
 function planIn(run: readonly Member[]): Run {
-  if (run[0]?.isListed) return { kept: run, warning: undefined };
+  const isOfAmounts = run.some(({ isItem }) => isItem) && run.every(({ payment: { amount } }) => amount !== undefined);
+  if (run[0]?.isListed || isOfAmounts) return { kept: run, warning: undefined };
   const whole = [run, run.filter(({ isDated }) => !isDated)].find((one) => one.length > 1 && sumOf(one) === WHOLE);
   if (whole) return { kept: whole, warning: undefined };
   // A percentage with only a date counts beside a part of a plan; elsewhere it may be of anything, such as a rent increase.
