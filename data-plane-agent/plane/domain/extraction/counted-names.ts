@@ -49,7 +49,21 @@ const BEFORE = new RegExp(
   )})`,
 );
 
+/** Words after a number that is part of the name: `3 phase motors`, `2 axle trailers`. */
+const MEASURE = oneOf(
+  'phase|axles?|stage|wheel|speed|door|seat|seater|way|pole|post|point|cylinder|stroke|core|wire|layer|storey|story|roll|pin|channel|zone|head|drum|ply|row|arm|leg|pass|span|girder',
+  'inch|inches|foot|feet|metres?|meters?|miles?|tons?|tonnes?|litres?|liters?|gallons?|hours?|days?|weeks?|months?|years?|volts?|watts?|amps?|bars?|percent|degrees?',
+  'mm|cm|km|kg|kw|kva|kv|hp|mw|ft|in|psi|rpm|hz|tpd|tph',
+);
+/** A small number before a plural: `2 excavators`, `3 tower cranes QTZ-80`; only a model or a bracket may follow. */
+const PLURAL = new RegExp(
+  raw`^([2-9]|[1-9]\d{1,2}) (?!(?:${MEASURE})(?![a-z]))(?:[a-z]{2,20} ){0,3}[a-z]{2,20}(?<![sui])s(?=$|\.$|[ ,]*\(|,? (?:model|type)(?![a-z])|,? [a-z]{0,6}[- ]?\d[\w.-]*$)(?![^]*(?:,|;|&| and ) ?\d+ [a-z]{3})`,
+);
+
 function countBefore(said: string): Parts | undefined {
+  const plural = PLURAL.exec(said)?.[1];
+  if (plural !== undefined)
+    return { name: { start: plural.length, end: said.length }, count: { start: 0, end: plural.length } };
   const match = BEFORE.exec(said);
   const count = match?.slice(1).find((group) => group !== undefined);
   if (!match || count === undefined) return undefined;
@@ -109,4 +123,19 @@ export function countedByLabel(
     name: { ...span, value: rawText(document, span) },
     count: count && { value: count.value, start: count.start, end: count.end },
   };
+}
+
+/** Splits a name whose model follows in brackets: `挖掘机（型号XE-215）`. */
+export function modelIn(
+  document: Document,
+  text: ReadText | undefined,
+): { readonly name: ReadText; readonly model: ReadText } | undefined {
+  const said = text && document.plain.slice(text.start, text.end);
+  const match = said && /^(.{2,60}?) ?\((?:规格型号|型号|model)[ :.]{0,3}([a-z0-9][a-z0-9./-]{1,40})\)$/.exec(said);
+  if (!text || !match) return undefined;
+  const [all, named = '', code = ''] = match;
+  const name = textOf(document, { start: text.start, end: text.start + named.length }, 500);
+  const at = text.start + all.lastIndexOf(code);
+  const model = textOf(document, { start: at, end: at + code.length }, 100);
+  return name && model ? { name, model } : undefined;
 }

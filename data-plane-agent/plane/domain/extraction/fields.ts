@@ -1,6 +1,6 @@
 import { currencyOf, findAmounts, readAmount } from './amounts.js';
 import type { Readings } from './candidates.js';
-import { countedByLabel, countedName } from './counted-names.js';
+import { countedByLabel, countedName, modelIn } from './counted-names.js';
 import { findDay } from './dates.js';
 import { lineAt, lineSpan, rawText, trimmed, type Span } from './document.js';
 import type { LabelHit, Separation } from './label-hits.js';
@@ -214,7 +214,9 @@ function addWithCount(place: Passage, key: 'equipmentName' | 'equipmentModel', t
   const { document, readings, confidence } = place;
   const labelled = text && /数量|quantity/.test(label(place)) ? countedByLabel(document, key, text) : undefined;
   const counted = labelled ?? (text && key === 'equipmentName' ? countedName(document, text) : undefined);
-  addText(place, key, counted?.name ?? text);
+  const modelled = key === 'equipmentName' ? modelIn(document, counted?.name ?? text) : undefined;
+  if (modelled) readings.add('equipmentModel', { ...modelled.model, confidence: confidence * 0.9 });
+  addText(place, key, modelled?.name ?? counted?.name ?? text);
   if (counted?.count)
     readings.add('quantity', { ...counted.count, confidence: labelled ? confidence : confidence * 0.9 });
 }

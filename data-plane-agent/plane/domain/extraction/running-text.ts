@@ -112,7 +112,27 @@ const PATTERNS: readonly Pattern[] = [
 const SO_MANY =
   /(?:purchase|sell|lease|rent|buy|supply|deliver|hire)s?(?: from| to)?[^.;\n\d]{0,48}? ([a-z-]{3,12} \((\d{1,4})\)|\d{1,4}) (?:new |used )?(?:units?|sets?|pieces?|nos?)(?: of)?(?: the| an?)? ([a-z][a-z0-9 /-]{3,60}?)(?=,| \(|\.|;|\n| model| type| manufactured| together| with | at | for )/g;
 
+/** Items with their number after the verb: `The Seller sells 2 excavators XE-215 to the Buyer`, `出售 2 台挖掘机`. */
+const SELLS = [
+  /(?<![a-z])(?:sells?|leases?|lets|hires out|rents out|buys?|purchases?)(?: to the [a-z]{3,12})? (\d{1,3} [a-z][a-z0-9 /-]{2,60}?)(?=[,.;(\n]| to the | from the | for | at | in | with |$)/g,
+  /(?:购买|采购|租赁|承租|出售|出租|销售) ?((?:\d{1,4}|[一二两三四五六七八九十]) ?[台套辆部架](?!以上|以下|及|\/|每)的?[\u4e00-\u9fffa-z0-9 -]{2,24}?)(?=[(,。;\n]|给|用于|供|以|$)/g,
+];
+
+function readSold(document: Document, readings: Readings): void {
+  for (const pattern of SELLS) {
+    for (const match of takeFew(document.plain.matchAll(pattern))) {
+      const said = match[1] ?? '';
+      const start = match.index + match[0].lastIndexOf(said);
+      const counted = countedName(document, { start, end: start + said.length });
+      if (!counted) continue;
+      readings.add('equipmentName', { ...counted.name, confidence: 0.74 });
+      readings.add('quantity', { ...counted.count, confidence: 0.74 });
+    }
+  }
+}
+
 export function readRunningText(document: Document, readings: Readings): void {
+  readSold(document, readings);
   for (const { key, confidence, pattern, value } of PATTERNS) {
     pattern.lastIndex = 0;
     for (let n = 0; n < MAX_MATCHES; n++) {
