@@ -89,8 +89,9 @@ export const EXAMPLE_REQUESTS: Requests = {
     };
   },
   'GET /contracts/:id/invoices': async (org) => ({ params: { id: await activeContract(org) } }),
-  'GET /invoices': () => ({ query: { status: 'issued', from: '2026-02-01', to: '2026-02-28', pageSize: '2' } }),
-  'GET /invoices/export': () => ({ query: { from: '2026-03-01', to: '2026-03-16', status: 'issued' } }),
+  // The invoices of one contract: none has the date of another, so that their order is always the same.
+  'GET /invoices': () => ({ query: { status: 'issued', q: 'EU-INV-1800', from: '2025-01-01', pageSize: '2' } }),
+  'GET /invoices/export': () => ({ query: { status: 'issued', q: 'EU-INV-1800', from: '2025-01-01' } }),
   'POST /contracts/:id/fulfillment-tasks': async (org) => ({
     params: { id: await entered(org, 'POST /contracts/:id/fulfillment-tasks') },
     body: { code: 'delivery-1', title: 'Deliver both cranes', kind: 'delivery', dueDate: '2026-05-15' },

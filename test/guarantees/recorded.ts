@@ -58,7 +58,7 @@ export function recorder(): (value: unknown) => unknown {
         id === undefined ? 'a1b2c3d4'.repeat(Math.ceil(run.length / 8)).slice(0, run.length) : idOf(id),
       )
       // Random hexadecimal digits may contain no letter.
-      .replaceAll(/(?<=[a-z]-)\d{8,}\b/g, (digits) =>
+      .replaceAll(/(?<=[a-z][-_ ]|…)\d{8,}\b/g, (digits) =>
         'a1b2c3d4'.repeat(Math.ceil(digits.length / 8)).slice(0, digits.length),
       )
       .replaceAll(/^\d{6}$/g, '492039')
