@@ -225,12 +225,12 @@ const rejectedText = (batchId: string, errors: string | undefined): string =>
     ? `The rejected rows with their errors are kept for ${BATCH_DAYS} days. An administrator gets them as CSV from GET /api/v1/contracts/import/batches/${batchId}/errors.csv; --errors FILE writes them.`
     : `The rejected rows with their errors: ${errors}`;
 
-const DELIMITER_NAMES = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' } as const;
+const DELIMITER_NAMES: Readonly<Record<string, string>> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' };
 
 /** How the file was read, in a line. */
 function readingText({ delimiter, encoding, decimalMark, groupMark, dayOrder }: ImportReading): string {
   const parts = [
-    delimiter === null ? 'a workbook' : `cells separated by ${DELIMITER_NAMES[delimiter]}`,
+    delimiter === null ? 'a workbook' : `cells separated by ${DELIMITER_NAMES[delimiter] ?? delimiter}`,
     ...(encoding === null ? [] : [encoding.toUpperCase()]),
     decimalMark === null ? 'no decimal mark' : `numbers like 1${groupMark ?? ''}234${decimalMark}56`,
     ...(dayOrder === null ? [] : [`dates like ${dayOrder === 'DMY' ? '31/12/2026' : '12/31/2026'}`]),

@@ -140,6 +140,8 @@ function queryParameters({ query }: Endpoint, registry: SchemaRegistry): readonl
       name,
       in: 'query',
       required: required.has(name),
+      // An empty value is no value.
+      ...(schema['format'] === 'date' ? { allowEmptyValue: true } : {}),
       ...about(description ?? ofQueryParameter(name)),
       schema,
     };

@@ -164,7 +164,10 @@ describe('duebook doctor', () => {
     const installation = await install();
     await installation.inProcess(bootstrap);
     const outcome = await installation.inProcess(['doctor', '--json'], {
-      env: { TENANT_DATABASE_URL: 'postgres://ann:planted-password@127.0.0.1:1/book' },
+      env: {
+        PLATFORM_DATABASE_URL: `sqlite:${join(installation.dataDir, 'platform.db')}`,
+        TENANT_DATABASE_URL: 'postgres://ann:planted-password@127.0.0.1:1/book',
+      },
     });
     const bad = reportOf(outcome).checks.filter(
       ({ name, status }) => status !== 'ok' && !['mail', 'environment'].includes(name),
@@ -253,7 +256,12 @@ describe('duebook doctor', () => {
         const elsewhere = Object.assign(new URL(url), { hostname: '0.0.0.0' }).href;
         const warned = async (address: string) =>
           reportOf(
-            await installation.inProcess(['doctor', '--json'], { env: { PLATFORM_DATABASE_URL: address } }),
+            await installation.inProcess(['doctor', '--json'], {
+              env: {
+                PLATFORM_DATABASE_URL: address,
+                TENANT_DATABASE_URL: `sqlite:${join(installation.dataDir, 'tenant.db')}`,
+              },
+            }),
           ).checks.find(({ name }) => name === 'configuration');
         expect(await warned(url)).to.include({ status: 'ok' });
         const { status, detail } = (await warned(elsewhere)) ?? {};

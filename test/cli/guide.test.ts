@@ -7,7 +7,8 @@ import { needsPrograms } from '../support/needs-programs.js';
 import { root } from '../support/source.js';
 import { differences, stepsOf, walk, type Step } from '../support/tour.js';
 
-const PUBLIC_URL = 'http://duebook.example:8443';
+/** Another address than that on which the demo is reached. */
+const PUBLIC_URL = 'http://localhost:8443';
 
 describe('the guide pages', function () {
   this.timeout(60_000);

@@ -137,14 +137,14 @@ describe('lifecycle transitions', () => {
       const { id } = await test.plane.createContract(aContract({ lifecycleTemplateId: flow.id }));
       const by = (roleCode: string, controls: ReturnType<typeof controlsOf> = {}) =>
         test.as({ controls, actor: { ...test.call.actor, roleCode } });
-      const needs = (control: string, stage: string, roles?: string[]) => ({
+      const needs = ({ control, stage, has }: Readonly<Record<string, string>>, roles?: string[]) => ({
         code: 'WORKFLOW_CONTROL_REQUIRED',
-        details: { control, stage, ...(roles ? { roles } : {}) },
+        details: { control, stage, has, ...(roles ? { roles } : {}) },
       });
       for (const request of [{ transitionCode: 'check' }, { toStageCode: 'legal_check' }]) {
         expect(
           await refusal(by('manager', controlsOf('admin')).transitionContract({ contractId: id, ...request })),
-        ).to.deep.equal(needs('view', 'draft', ['legal']));
+        ).to.deep.equal(needs({ control: 'view', stage: 'draft', has: 'admin' }, ['legal']));
       }
       await by('legal', { draft: 'view' }).transitionContract({ contractId: id, transitionCode: 'check' });
       expect(
@@ -155,7 +155,7 @@ describe('lifecycle transitions', () => {
           }),
         ),
         'no transition leads back, and the stage itself declares none',
-      ).to.deep.equal(needs('approve', 'legal_check'));
+      ).to.deep.equal(needs({ control: 'approve', stage: 'legal_check', has: 'none' }));
       await by('sales', { legal_check: 'none', review: 'admin' }).transitionContract({
         contractId: id,
         transitionCode: 'finish',
@@ -163,7 +163,7 @@ describe('lifecycle transitions', () => {
       for (const request of [{ transitionCode: 'again' }, { toStageCode: 'draft' }]) {
         expect(
           await refusal(by('owner', controlsOf('sign')).transitionContract({ contractId: id, ...request })),
-        ).to.deep.equal(needs('admin', 'done'));
+        ).to.deep.equal(needs({ control: 'admin', stage: 'done', has: 'sign' }));
       }
       expect(
         await by('owner', { completed: 'admin' }).transitionContract({ contractId: id, transitionCode: 'again' }),
@@ -192,7 +192,7 @@ describe('lifecycle transitions', () => {
       expect(
         await refusal(editor.transitionContract({ contractId: id, toStageCode: 'two' })),
         'the first transition gives the reason',
-      ).to.deep.equal({ code: 'WORKFLOW_CONTROL_REQUIRED', details: { control: 'admin', stage: 'one' } });
+      ).to.deep.equal({ code: 'WORKFLOW_CONTROL_REQUIRED', details: { control: 'admin', stage: 'one', has: 'edit' } });
       await editor.transitionContract({ contractId: id, toStageCode: 'two', note: 'noted' });
       expect((await test.plane.listWorkflowEvents({ contractId: id }))[0]).to.include({ transitionCode: 'noted' });
     });

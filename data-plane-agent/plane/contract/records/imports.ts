@@ -4,7 +4,7 @@ import { s, type Static, type TSchema } from '../../../base/schema.js';
 import { Warning } from './common.js';
 import { ContractInput } from './contracts.js';
 import { People } from './people.js';
-import { DELIMITERS, ENCODINGS, mark, MAX_IMPORT_ROWS, Sheet } from './sheet.js';
+import { ENCODINGS, mark, MAX_IMPORT_ROWS, Sheet } from './sheet.js';
 
 /** The maximum number of errors reported per row; few rows have more. */
 export const MAX_ROW_ERRORS = 50;
@@ -99,7 +99,13 @@ export type ImportedRow = Static<typeof ImportedRow>;
 /** How a file was read. */
 export const ImportReading = s.object(
   {
-    delimiter: s.nullable(mark(DELIMITERS, 'What separates the cells of a CSV file; `null` for a workbook.')),
+    // Not an enumeration: generators of clients refuse one that contains a tab.
+    delimiter: s.nullable(
+      s.verbatim({
+        max: 1,
+        about: 'What separates the cells of a CSV file: a comma, a semicolon or a tab; `null` for a workbook.',
+      }),
+    ),
     encoding: s.nullable(
       s.enum(ENCODINGS, 'The encoding of a file that the command line read; `null` for a text in a request.'),
     ),
