@@ -1,4 +1,3 @@
-import { fail } from '../../data-plane-agent/base/failures.js';
 import {
   AnalyticsCashflow,
   AnalyticsDistribution,
@@ -11,6 +10,7 @@ import {
 import type { Principal } from '../access/principal.js';
 import { view } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
+import { checkFilter } from './named.js';
 import type { TenantDirectory } from '../tenants/directory.js';
 
 const MONEY =
@@ -80,7 +80,7 @@ function asked(
   { settings }: Principal,
   directory: TenantDirectory,
 ): AnalyticsInput {
-  if (subjectId && !directory.hasSubject(subjectId)) throw fail('NOT_FOUND', {});
+  checkFilter({ subjectId }, directory);
   return { subjectId: subjectId ?? null, displayCurrency: settings.displayCurrency };
 }
 

@@ -7,6 +7,7 @@ import { contractSheet, namesOf } from '../spreadsheets/contract-sheet.js';
 import { EXPORTS_AT_ONCE, limitedExport } from '../spreadsheets/open-exports.js';
 import type { Plane } from '../data-planes/plane.js';
 import { endpoint } from '../http/endpoint.js';
+import { checkFilter } from './named.js';
 import { attachment, fileOf } from '../http/reply.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import type { Services } from '../services/services.js';
@@ -39,7 +40,7 @@ const exportContracts = endpoint('GET /contracts/export', {
   fails: [],
   run: async ({ query, ...work }) => {
     const directory = await work.services.directory.of(work.principal.tenant.id);
-    if (query.subjectId && !directory.hasSubject(query.subjectId)) throw fail('NOT_FOUND', {});
+    checkFilter(query, directory);
     return fileFor(query, work);
   },
 });

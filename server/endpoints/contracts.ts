@@ -1,4 +1,3 @@
-import { fail } from '../../data-plane-agent/base/failures.js';
 import { Ok } from '../../data-plane-agent/plane/contract/records/common.js';
 import {
   ContractInput,
@@ -11,7 +10,14 @@ import { endpoint } from '../http/endpoint.js';
 import { tagged } from '../http/reply.js';
 import { checkRoleCodes, unknownRoleIn } from './config-references.js';
 import { membersNamed } from './people.js';
-import { checkReferences, unknownReferenceIn, NamedContractDetail, NamedContractPage, withNames } from './named.js';
+import {
+  checkFilter,
+  checkReferences,
+  unknownReferenceIn,
+  NamedContractDetail,
+  NamedContractPage,
+  withNames,
+} from './named.js';
 
 const listContracts = endpoint('GET /contracts', {
   summary: 'List contracts',
@@ -25,7 +31,7 @@ const listContracts = endpoint('GET /contracts', {
   fails: [],
   run: async ({ query, plane, principal, services }) => {
     const directory = await services.directory.of(principal.tenant.id);
-    if (query.subjectId && !directory.hasSubject(query.subjectId)) throw fail('NOT_FOUND', {});
+    checkFilter(query, directory);
     const page = await plane.listContracts(query);
     return { ...page, items: page.items.map((contract) => withNames(contract, directory)) };
   },

@@ -1,5 +1,4 @@
 import { todayIn } from '../../data-plane-agent/base/day.js';
-import { fail } from '../../data-plane-agent/base/failures.js';
 import { s } from '../../data-plane-agent/base/schema.js';
 import { page } from '../../data-plane-agent/plane/contract/records/common.js';
 import {
@@ -10,16 +9,14 @@ import {
 import { MAX_INVOICES } from '../../data-plane-agent/plane/contract/records/invoices.js';
 import { edit, view } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
+import { checkFilter, rowNameProperties, withRowNames } from './named.js';
 import { attachment, fileOf } from '../http/reply.js';
 import { namesOf } from '../spreadsheets/contract-sheet.js';
 import { invoiceSheet } from '../spreadsheets/invoice-sheet.js';
 import { EXPORTS_AT_ONCE, limitedExport } from '../spreadsheets/open-exports.js';
 
 /** A row with the names that the control plane adds. */
-const RegisterRow = s.object(
-  { ...registerProperties, subjectName: s.nullable(s.text()), ownerName: s.nullable(s.text()) },
-  { title: 'InvoiceRegisterRow' },
-);
+const RegisterRow = s.object({ ...registerProperties, ...rowNameProperties }, { title: 'InvoiceRegisterRow' });
 
 /** Each chunk may wait for the chunks of other exports. */
 const CHUNK_MS = 60_000;
@@ -46,15 +43,11 @@ const listInvoices = endpoint('GET /invoices', {
   fails: [],
   run: async ({ query, plane, principal, services }) => {
     const directory = await services.directory.of(principal.tenant.id);
-    if (query.subjectId && !directory.hasSubject(query.subjectId)) throw fail('NOT_FOUND', {});
+    checkFilter(query, directory);
     const found = await plane.listInvoices(query);
     return {
       ...found,
-      items: found.items.map((row) => ({
-        ...row,
-        subjectName: directory.subjectName(row.subjectId),
-        ownerName: directory.memberName(row.ownerId),
-      })),
+      items: found.items.map((row) => withRowNames(row, directory)),
     };
   },
 });
@@ -75,7 +68,7 @@ const exportInvoices = endpoint('GET /invoices/export', {
   fails: [],
   run: async ({ query: { page: _page, pageSize: _pageSize, ...filter }, plane, principal, request, services }) => {
     const directory = await services.directory.of(principal.tenant.id);
-    if (filter.subjectId && !directory.hasSubject(filter.subjectId)) throw fail('NOT_FOUND', {});
+    checkFilter(filter, directory);
     const day = todayIn(principal.settings.timezone, request.receivedAt);
     return attachment(limitedExport(principal.tenant.id, invoiceSheet({ plane, filter, names: namesOf(directory) })), {
       fileName: `invoices-${day}.csv`,

@@ -39,6 +39,22 @@ export const withNames = <C extends ContractSummary | ContractDetail>(contract: 
   updatedByName: contract.updatedBy === null ? null : directory.memberName(contract.updatedBy),
 });
 
+/** The names in a row of a list that belongs to a contract. */
+export const rowNameProperties = { subjectName: nameProperties.subjectName, ownerName: nameProperties.ownerName };
+
+export const withRowNames = <R extends { readonly subjectId: string; readonly ownerId: string }>(
+  row: R,
+  directory: TenantDirectory,
+) => ({ ...row, subjectName: directory.subjectName(row.subjectId), ownerName: directory.memberName(row.ownerId) });
+
+/** Refuses a filter by a subject company that the tenant does not have, like one outside the caller's scope. */
+export function checkFilter(
+  { subjectId }: { readonly subjectId?: string | null | undefined },
+  directory: TenantDirectory,
+): void {
+  if (subjectId && !directory.hasSubject(subjectId)) throw fail('NOT_FOUND', {});
+}
+
 /** Ids of members and subject companies that a contract refers to. */
 interface References {
   readonly subjectId?: string | null | undefined;

@@ -1,4 +1,3 @@
-import { fail } from '../../data-plane-agent/base/failures.js';
 import { s } from '../../data-plane-agent/base/schema.js';
 import { OkWithWarnings, page } from '../../data-plane-agent/plane/contract/records/common.js';
 import {
@@ -17,12 +16,10 @@ import {
 import { edit, view } from '../access/permissions.js';
 import { judgeLine, judgeNewLine } from '../data-planes/judged-amounts.js';
 import { endpoint } from '../http/endpoint.js';
+import { checkFilter, rowNameProperties, withRowNames } from './named.js';
 
 /** A row with the names that the control plane adds. */
-const PaymentRow = s.object(
-  { ...paymentRowProperties, subjectName: s.nullable(s.text()), ownerName: s.nullable(s.text()) },
-  { title: 'PaymentRow' },
-);
+const PaymentRow = s.object({ ...paymentRowProperties, ...rowNameProperties }, { title: 'PaymentRow' });
 
 const listPayments = endpoint('GET /payments', {
   summary: 'List payment lines of all contracts',
@@ -35,15 +32,11 @@ const listPayments = endpoint('GET /payments', {
   fails: [],
   run: async ({ query, plane, principal, services }) => {
     const directory = await services.directory.of(principal.tenant.id);
-    if (query.subjectId && !directory.hasSubject(query.subjectId)) throw fail('NOT_FOUND', {});
+    checkFilter(query, directory);
     const found = await plane.listPayments(query);
     return {
       ...found,
-      items: found.items.map((row) => ({
-        ...row,
-        subjectName: directory.subjectName(row.subjectId),
-        ownerName: directory.memberName(row.ownerId),
-      })),
+      items: found.items.map((row) => withRowNames(row, directory)),
     };
   },
 });
