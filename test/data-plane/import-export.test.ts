@@ -302,7 +302,7 @@ const aContract: fc.Arbitrary<TenantContract> = aCurrency.chain((currencyCode) =
         workflowAllowedRoles: roles,
         archiveCode: `A ${newId()}`,
         contractNo: `N ${newId()}`,
-      }) as unknown as TenantContract;
+      }) as unknown as TenantContract; // the generator knows no literal types
     }),
 );
 const contractsOfTenant = fc.array(aContract, { minLength: 1, maxLength: 6 });

@@ -37,7 +37,7 @@ describe('exports of one tenant', () => {
     expect(await ending?.next()).to.deep.equal({ value: 'last', done: false });
     expect(await ending?.next()).to.deep.equal({ value: undefined, done: true });
     await givenUp?.return();
-    await broken?.throw(new Error('the client disconnected')).catch(() => undefined);
+    await broken?.throw(new Error('the client disconnected')).catch(() => undefined); // it throws what it is given
     const later = await Promise.all([begun(tenant), begun(tenant), begun(tenant)]);
     expect(await refusalOf(tenant)).to.deep.equal({ retryAfterSeconds: 30 });
     for (const pieces of [...rest, ...later]) await pieces.return();
