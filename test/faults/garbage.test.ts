@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { client, type Answer, type Client } from '../support/http.js';
 import { needsPostgres } from '../support/postgres.js';
 import type { Running } from '../support/process.js';
@@ -39,7 +40,7 @@ describe('a server whose garbage is collected every second', () => {
         server = await installation.start(COLLECT_EACH_SECOND);
         const { token, owner } = await register(server.origin);
         const unexpected = await mixedRequests(client(server.origin, token), owner);
-        expect(unexpected).to.deep.equal([]);
+        expect({ unexpected, running: server.running() }).to.deep.equal({ unexpected: [], running: true });
         expect(await server.stop()).to.equal(0);
       });
     });
@@ -61,13 +62,16 @@ async function mixedRequests(api: Client, owner: Owner): Promise<string[]> {
       const [name, expected, send] = kindOf(i);
       const { status, text } = await insisting(() =>
         send(api, { i, owner, ...(known[i % known.length] ?? { contractId: '', lineId: '' }) }),
-      );
-      if (status !== expected) unexpected.push(`${name}: ${status} ${text.slice(0, 300)}`);
+      ).catch(withoutAnswer);
+      if (status !== expected) unexpected.push(`${name} (${i}): ${status} ${text.slice(0, 300)}`);
     }
   };
   await Promise.all(Array.from({ length: IN_FLIGHT }, work));
   return unexpected;
 }
+
+/** A connection that breaks off is reported with the request that it carried. */
+const withoutAnswer = (error: unknown) => ({ status: 'no answer', text: inspect(error) });
 
 /**
  * Repeats, like a client, requests that are refused because of load or because the first one with the key is still

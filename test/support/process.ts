@@ -10,6 +10,7 @@ export interface Running {
   readonly pid: number;
   /** The time from the start of the process to its first answer, in milliseconds. */
   readonly startedInMs: number;
+  running(): boolean;
   /** Sends SIGTERM; returns the exit code, or null if it was ended by a signal. */
   stop(): Promise<number | null>;
   /** `kill -9`. */
@@ -39,6 +40,7 @@ export async function startProcess(
     origin,
     pid: child.pid,
     startedInMs: performance.now() - began,
+    running: () => !ended(child),
     stop: () => end(child, 'SIGTERM'),
     kill: async () => void (await end(child, 'SIGKILL')),
   };
@@ -54,7 +56,7 @@ const withoutOurs = ({ PATH, HOME, TMPDIR, LANG }: NodeJS.ProcessEnv): NodeJS.Pr
 
 async function answering(child: ChildProcess, url: string): Promise<void> {
   for (const giveUpAt = performance.now() + 60_000; ; await sleep(5)) {
-    if (child.exitCode !== null || child.signalCode !== null)
+    if (ended(child))
       throw new Error(`the process ended with ${child.exitCode ?? child.signalCode} before it answered`);
     if (performance.now() > giveUpAt) throw new Error(`no answer from ${url} in 60 s`);
     const answer = await fetch(url).catch(() => undefined); // nobody listens yet
@@ -64,12 +66,14 @@ async function answering(child: ChildProcess, url: string): Promise<void> {
 }
 
 async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-  const ended = once(child, 'exit');
+  if (ended(child)) return child.exitCode;
+  const exit = once(child, 'exit');
   child.kill(signal);
-  await ended;
+  await exit;
   return child.exitCode;
 }
+
+const ended = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
 /** Processor time of the process so far, in milliseconds, where the system reports it (Linux). */
 export function processorMs(pid: number): number | undefined {
