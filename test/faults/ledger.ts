@@ -55,7 +55,7 @@ export class Ledger {
       .post<{ id: string }>('/contracts', contractBody(i, this.owner), {
         headers: { 'Idempotency-Key': `ledger-${i}` },
       })
-      .catch(() => undefined);
+      .catch(() => undefined); // the server was killed: the request counts as unanswered
     if (!answer) {
       this.unanswered += 1;
       return false;

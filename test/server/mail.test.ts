@@ -1,3 +1,4 @@
+import { rejects } from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { expect } from 'chai';
@@ -81,12 +82,11 @@ forEachDatabase((_kind, fresh) => {
     afterEach(() => server.stop());
 
     it('is sent with the commit of its change, and not when that is rolled back', async () => {
-      await database
-        .write({ tenantId: null }, async (tx) => {
-          await outbox.enqueue(tx, invitation(tenantId));
-          throw new Error('thought better of it');
-        })
-        .catch(() => undefined);
+      const rolledBack = database.write({ tenantId: null }, async (tx) => {
+        await outbox.enqueue(tx, invitation(tenantId));
+        throw new Error('thought better of it');
+      });
+      await rejects(rolledBack, /thought better of it/);
       expect(await delivery.isDue()).to.equal(false);
       await put();
       expect(await delivery.deliverDue()).to.equal(1);

@@ -152,7 +152,7 @@ describe('the composed service', () => {
       await database.exclusive(async () => {
         starting = started({ PLATFORM_DATABASE_URL: url, PORT: String(port) });
         for (;;) {
-          const answer = await client.raw('/livez').catch(() => undefined);
+          const answer = await client.raw('/livez').catch(() => undefined); // it does not listen yet
           if (answer) break;
         }
         const [ready, api] = [await client.raw('/readyz'), await client.get('/health')];
