@@ -6,6 +6,7 @@ import { createLifecycle } from '../../data-plane-agent/base/lifecycle.js';
 import { createLog } from '../../data-plane-agent/base/log.js';
 import { reportFaults } from '../../data-plane-agent/base/config.js';
 import { openPlane, type HostParts } from '../../data-plane-agent/host/open-plane.js';
+import type { Transport } from '../../data-plane-agent/plane/contract/wire.js';
 import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { createRemoteDataPlane } from '../../data-plane-agent/plane/remote.js';
 import { embedded } from '../../server/data-planes/for-tenant.js';
@@ -51,6 +52,8 @@ export interface ServerOptions {
    * server, `serve` on the other side.
    */
   readonly remote?: boolean;
+  /** Called with the name of each operation that a remote data plane has answered without a failure. */
+  readonly onAnswered?: ((operation: string) => void) | undefined;
   /** Replaces the object store, given the one of the settings. */
   readonly objects?: HostParts['objects'];
   /** By default, answers that do not match their declaration are 500. */
@@ -73,6 +76,7 @@ export async function startServer({
   clock = systemClock,
   argon2 = onceArgon2,
   remote = false,
+  onAnswered,
   objects,
   checkAnswers = true,
 }: ServerOptions = {}): Promise<TestServer> {
@@ -109,7 +113,7 @@ export async function startServer({
       residentBytes: () => process.memoryUsage.rss(),
       checkAnswers,
       argon2,
-      host: remote ? hostedAlone(undo, objects) : hostedHere(objects),
+      host: remote ? hostedAlone({ undo, objects, onAnswered }) : hostedHere(objects),
     });
     const url = `http://127.0.0.1:${port}`;
     return { url, client: client(url), services, foundation, schedules, config: loaded.config, logged, stop: remove };
@@ -151,10 +155,19 @@ const hostedHere =
   };
 
 /** A data plane as in an agent: hosted by a separate program, which also serves its files, and reached over HTTP. */
-function hostedAlone(undo: (() => Promise<void>)[], objects: HostParts['objects']): Host {
+function hostedAlone({
+  undo,
+  objects,
+  onAnswered,
+}: Pick<ServerOptions, 'objects' | 'onAnswered'> & { readonly undo: (() => Promise<void>)[] }): Host {
   return async (settings, parts) => {
     const { hosted, port, stop } = await hostAlone(settings, { ...parts, objects });
-    const { transport, close } = callOverHttp({ port, path: OPERATIONS_PATH });
+    const { transport: wire, close } = callOverHttp({ port, path: OPERATIONS_PATH });
+    const transport: Transport = async (message, options) => {
+      const reply = await wire(message, options);
+      if (reply.ok) onAnswered?.(message.name);
+      return reply;
+    };
     undo.push(async () => {
       close();
       await stop();
