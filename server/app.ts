@@ -1,5 +1,5 @@
 import type Koa from 'koa';
-import { isAway } from '../data-plane-agent/base/database/errors.js';
+import { isUnavailable } from '../data-plane-agent/base/database/errors.js';
 import { createHttpApp, type HttpAppOptions } from '../data-plane-agent/base/http/app.js';
 import type { HttpState } from '../data-plane-agent/base/http/exchange.js';
 import type { Api } from './http/handler.js';
@@ -18,7 +18,7 @@ export interface AppOptions extends Omit<HttpAppOptions, 'isTransient' | 'watch'
 export const createApp = ({ endpoints, api, recordRefusal, routes, ...options }: AppOptions): Koa<HttpState> =>
   createHttpApp({
     ...options,
-    isTransient: isAway,
+    isTransient: isUnavailable,
     watch: recordRefusals(recordRefusal),
     routes: [...routes, mount(endpoints, api)],
   });

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type Koa from 'koa';
 import type { Clock } from '../data-plane-agent/base/clock.js';
 import { newId } from '../data-plane-agent/base/ids.js';
-import { isAway } from '../data-plane-agent/base/database/errors.js';
+import { isUnavailable } from '../data-plane-agent/base/database/errors.js';
 import { Leases } from '../data-plane-agent/base/database/leases.js';
 import type { Log } from '../data-plane-agent/base/log.js';
 import { versionOf } from '../data-plane-agent/base/package-version.js';
@@ -17,7 +17,7 @@ import { composeAuth } from './compose/auth.js';
 import { composeChallenge } from './compose/challenge.js';
 import { composeTenants } from './compose/tenants.js';
 import { createPasswords, type Argon2 } from './credentials/passwords.js';
-import { createWaysIn } from './credentials/ways-in.js';
+import { createSignInMethods } from './credentials/sign-in-methods.js';
 import type { Config } from './config.js';
 import { callOf } from './data-planes/call.js';
 import { EXAMPLES } from './endpoints/examples.js';
@@ -100,7 +100,7 @@ export async function compose(
       scanner: () => hosted?.files.scanner.state() ?? 'off',
     });
     const mail = createMailOutbox({ clock, keyRing: config.keyRing, configured: config.smtpUrl !== undefined });
-    const waysIn = createWaysIn({ clock, mail });
+    const signInMethods = createSignInMethods({ clock, mail });
     const passwords = await createPasswords({ cores: availableParallelism(), ...(argon2 && { argon2 }) });
     const parts = {
       database: keyedDatabase({ database: platform, clock, keyRing: config.keyRing }),
@@ -108,7 +108,7 @@ export async function compose(
       changes: createChanges(),
       mail,
       passwords,
-      waysIn,
+      signInMethods,
     };
     const outbounds = createOutbounds(config);
     const plans = createPlans({
@@ -161,7 +161,7 @@ export async function compose(
         metrics.page,
         keySet(services.keys),
         openapiPage(ENDPOINTS, { ...config, version: versionOf(import.meta.url), examples: EXAMPLES }),
-        ...homePages({ ...config, signInAs, isSetUp: tenants.any, isTransient: isAway }),
+        ...homePages({ ...config, signInAs, isSetUp: tenants.any, isTransient: isUnavailable }),
         ...docsPages(config),
         ...guidePages(config),
         ...accountPages(config),

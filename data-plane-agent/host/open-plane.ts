@@ -16,7 +16,7 @@ import type { Consumers } from './deliver.js';
 import { planeJobs } from './jobs.js';
 import { createProbes, type Probes } from './probes.js';
 import type { HostSettings } from './settings.js';
-import { createUpkeep, type TellTenants } from './upkeep.js';
+import { createUpkeep, type FindTenants } from './upkeep.js';
 
 /** A data plane in this process, with everything the process runs for it. */
 export interface HostedPlane {
@@ -30,7 +30,7 @@ export interface HostedPlane {
   /** Serve signed URLs of files, outside the API; empty if an S3 server serves its own. */
   readonly routes: readonly HttpMiddleware[];
   /** The periodic jobs. The plane knows which tenants have work due; `tenants` selects those to work for. */
-  jobs(parts: { readonly tenants: TellTenants; readonly consumers?: Consumers }): readonly Job[];
+  jobs(parts: { readonly tenants: FindTenants; readonly consumers?: Consumers }): readonly Job[];
   /** Call after all work has ended: see `stopInOrder`. */
   close(): Promise<void>;
 }

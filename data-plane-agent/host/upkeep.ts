@@ -33,10 +33,10 @@ const PUT_OFF_MS = 3_600_000;
 /** Sorts before every id. */
 const FIRST = '00000000-0000-0000-0000-000000000000';
 /** Not logged: the work is retried when the database is available. */
-const AWAY = ['DATA_PLANE_NOT_CONNECTED', 'DATA_PLANE_UNAVAILABLE'] as const;
+const UNAVAILABLE = ['DATA_PLANE_NOT_CONNECTED', 'DATA_PLANE_UNAVAILABLE'] as const;
 
 /** Returns those of the given tenants that are to be worked for now; the work of the others is postponed. */
-export type TellTenants = (ids: readonly string[]) => Promise<readonly WorkedTenant[]>;
+export type FindTenants = (ids: readonly string[]) => Promise<readonly WorkedTenant[]>;
 
 /** A step on one tenant's data plane, repeated while it reports more work. */
 export type Step = (plane: BoundPlane<Operations>, tenantId: string) => Promise<{ readonly more: boolean }>;
@@ -46,7 +46,7 @@ export interface UpkeepParts {
   readonly plane: DataPlane<Operations>;
   readonly clock: Clock;
   readonly log: Log;
-  readonly tenants: TellTenants;
+  readonly tenants: FindTenants;
 }
 
 export interface Round {
@@ -170,7 +170,7 @@ export function createUpkeep({ database, plane, clock, log, tenants }: UpkeepPar
     readonly job: string;
     readonly due: DueWork;
   }): void {
-    if (!AWAY.some((code) => isFailure(error, code)))
+    if (!UNAVAILABLE.some((code) => isFailure(error, code)))
       log.error({ err: error, job, tenantId: due.tenantId }, 'scheduled work failed for an organisation');
   }
 

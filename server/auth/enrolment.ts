@@ -7,7 +7,7 @@ import { MemberStore, type MemberRecord } from '../store/members.js';
 import { MfaStore } from '../store/mfa.js';
 import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.js';
 import { totp } from './totp.js';
-import type { WaysIn } from '../credentials/ways-in.js';
+import type { SignInMethods } from '../credentials/sign-in-methods.js';
 
 /**
  * How a member enrols an authenticator, at a login or later: a secret is offered, and confirmed with a code generated
@@ -41,12 +41,12 @@ type Enrolled = Pick<MemberRecord, 'id' | 'tenantId' | 'email'>;
 export function createEnrolment({
   clock,
   keyRing,
-  waysIn,
+  signInMethods,
   issuer,
 }: {
   clock: Clock;
   keyRing: KeyRing;
-  waysIn: WaysIn;
+  signInMethods: SignInMethods;
   issuer: string;
 }): Enrolment {
   return {
@@ -76,7 +76,12 @@ export function createEnrolment({
         memberId: id,
         hashes: recoveryCodes.map((one) => recoveryCodeHash({ tenantId, memberId: id, code: one })),
       });
-      const ended = await waysIn.changed(tx, { tenantId, memberId: id, change: 'authenticator_added', sessionId });
+      const ended = await signInMethods.changed(tx, {
+        tenantId,
+        memberId: id,
+        change: 'authenticator_added',
+        sessionId,
+      });
       await new AuditStore(tx).append({
         tenantId,
         at,

@@ -24,7 +24,7 @@ import type { NameProfile } from '../access/person.schemas.js';
 import type { AuthLoginResult } from './auth.schemas.js';
 import { newToken, refusedToken, tokenHash, tokenLink } from './single-use.js';
 import { isActiveAccount } from '../access/session-policy.js';
-import type { WaysIn } from '../credentials/ways-in.js';
+import type { SignInMethods } from '../credentials/sign-in-methods.js';
 
 /**
  * Invitations of members to an existing tenant. An unknown or accepted invitation is NOT_FOUND. A tenant can send 100
@@ -88,7 +88,7 @@ export function createInvitations({
   policy,
   issue,
   mail,
-  waysIn,
+  signInMethods,
   changes,
   publicUrl,
 }: {
@@ -98,7 +98,7 @@ export function createInvitations({
   policy: PasswordPolicy;
   issue: SessionIssue;
   mail: MailOutbox;
-  waysIn: Pick<WaysIn, 'requireRecentLogin'>;
+  signInMethods: Pick<SignInMethods, 'requireRecentLogin'>;
   changes: Changes;
   publicUrl: string;
 }): Invitations {
@@ -149,7 +149,7 @@ export function createInvitations({
     { roleCode, principal }: { roleCode: string; principal: Principal },
   ): Promise<void> => {
     if (await administers(tx, { tenantId: principal.tenant.id, roleCode }))
-      await waysIn.requireRecentLogin(tx, principal);
+      await signInMethods.requireRecentLogin(tx, principal);
   };
 
   /** Returns the invitation of a valid token, with its tenant. */

@@ -13,7 +13,7 @@ import { TenantStore } from '../store/tenants.js';
 import type { LoginLimits } from './limits.js';
 import type { PasswordPolicy } from '../credentials/password-policy.js';
 import type { Passwords } from '../credentials/passwords.js';
-import { holdEmailCode } from '../credentials/ways-in.js';
+import { holdEmailCode } from '../credentials/sign-in-methods.js';
 
 /** A member, by organisation and email address. */
 export interface Account {

@@ -12,7 +12,7 @@ import type { Principal } from '../access/principal.js';
 import type { SecondFactor } from './second-factor.js';
 import { actorOf } from '../access/actor.js';
 import type { MfaStatus } from './auth.schemas.js';
-import type { WaysIn } from '../credentials/ways-in.js';
+import type { SignInMethods } from '../credentials/sign-in-methods.js';
 
 /**
  * Management of a member's own second factor, within ten minutes of the sign-in (RECENT_LOGIN_REQUIRED). A wrong code
@@ -42,7 +42,7 @@ export function createMfa({
   limits,
   secondFactor,
   enrolment,
-  waysIn,
+  signInMethods,
   changes,
 }: {
   database: Database;
@@ -50,7 +50,7 @@ export function createMfa({
   limits: LoginLimits;
   secondFactor: SecondFactor;
   enrolment: Enrolment;
-  waysIn: WaysIn;
+  signInMethods: SignInMethods;
   changes: Changes;
 }): Mfa {
   const scope = { tenantId: null };
@@ -79,7 +79,7 @@ export function createMfa({
       if (locked !== undefined) return { wait: locked };
       // Locked first, to serialise with a concurrent sign-in.
       await new MemberStore(tx, principal.tenant.id).lock(principal.user.id);
-      await waysIn.requireRecentLogin(tx, principal);
+      await signInMethods.requireRecentLogin(tx, principal);
       const result = await work(tx);
       if (result !== 'code_wrong') return { result };
       const wait = await limits.failed(tx, attempt);
@@ -124,7 +124,7 @@ export function createMfa({
 
     start: (principal) =>
       database.write(scope, async (tx) => {
-        await waysIn.requireRecentLogin(tx, principal);
+        await signInMethods.requireRecentLogin(tx, principal);
         if ((await statusIn(tx, principal)).enrolled) throw fail('MFA_ALREADY_ENROLLED', {});
         return enrolment.offer(tx, memberOf(principal));
       }),
@@ -147,7 +147,7 @@ export function createMfa({
         if (!(await statusIn(tx, principal)).enrolled) throw fail('MFA_NOT_ENROLLED', {});
         if ((await secondFactor.take(tx, memberOf(principal), code)) === undefined) return 'code_wrong';
         await new MfaStore(tx, principal.tenant.id).remove(principal.user.id);
-        const changed = await waysIn.changed(tx, {
+        const changed = await signInMethods.changed(tx, {
           tenantId: principal.tenant.id,
           memberId: principal.user.id,
           change: 'authenticator_removed',

@@ -20,7 +20,7 @@ import {
 import type { Principal } from '../access/principal.js';
 import { actorOf } from '../access/actor.js';
 import { isActiveAccount } from '../access/session-policy.js';
-import type { WaysIn } from '../credentials/ways-in.js';
+import type { SignInMethods } from '../credentials/sign-in-methods.js';
 
 /**
  * Registration of a passkey: options for the authenticator, and its response in the same session within five minutes.
@@ -44,13 +44,13 @@ export function createPasskeyRegistration({
   database,
   clock,
   ceremony,
-  waysIn,
+  signInMethods,
   changes,
 }: {
   database: Database;
   clock: Clock;
   ceremony: Ceremony;
-  waysIn: WaysIn;
+  signInMethods: SignInMethods;
   changes: Changes;
 }): PasskeyRegistration {
   const scope = { tenantId: null };
@@ -74,7 +74,7 @@ export function createPasskeyRegistration({
     const tenant = await new TenantStore(tx).byId(tenantId);
     if (!tenant || !member || !isActiveAccount({ tenant, member })) throw fail('UNAUTHENTICATED', {});
     // Checked again, because the response may arrive late.
-    await waysIn.requireRecentLogin(tx, principal);
+    await signInMethods.requireRecentLogin(tx, principal);
     const at = clock.now();
     const store = new PasskeyStore(tx, tenantId);
     if ((await store.count({ memberId })) >= MAX_PASSKEYS) throw fail('LIMIT_REACHED', { limit: MAX_PASSKEYS });
@@ -88,7 +88,7 @@ export function createPasskeyRegistration({
       lastUsedAt: null,
     };
     if (!(await store.insert(passkey))) throw fail('PASSKEY_EXISTS', {});
-    const ended = await waysIn.changed(tx, {
+    const ended = await signInMethods.changed(tx, {
       tenantId,
       memberId,
       change: 'passkey_added',
@@ -110,7 +110,7 @@ export function createPasskeyRegistration({
     begin: async (principal) => {
       const { tenant, user, sessionId } = principal;
       const present = await database.read(scope, async (tx) => {
-        await waysIn.requireRecentLogin(tx, principal);
+        await signInMethods.requireRecentLogin(tx, principal);
         return new PasskeyStore(tx, tenant.id).all({ memberId: user.id });
       });
       if (present.length >= MAX_PASSKEYS) throw fail('LIMIT_REACHED', { limit: MAX_PASSKEYS });

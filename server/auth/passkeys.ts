@@ -15,7 +15,7 @@ import { passkeyAnswer, type Passkey } from './passkeys.schemas.js';
 import type { Principal } from '../access/principal.js';
 import { actorOf } from '../access/actor.js';
 import type { SessionIssue } from './session-issue.js';
-import type { WaysIn } from '../credentials/ways-in.js';
+import type { SignInMethods } from '../credentials/sign-in-methods.js';
 
 /**
  * Passkeys (WebAuthn), which replace the password and second factor. They are added and deleted only in a session that
@@ -37,7 +37,7 @@ export function createPasskeys({
   keyRing,
   limits,
   issue,
-  waysIn,
+  signInMethods,
   changes,
   relyingParty,
 }: {
@@ -46,7 +46,7 @@ export function createPasskeys({
   keyRing: KeyRing;
   limits: LoginLimits;
   issue: SessionIssue;
-  waysIn: WaysIn;
+  signInMethods: SignInMethods;
   changes: Changes;
   relyingParty: RelyingParty;
 }): Passkeys {
@@ -58,16 +58,16 @@ export function createPasskeys({
       (await database.read(scope, (tx) => new PasskeyStore(tx, tenant.id).all({ memberId: user.id }))).map(
         passkeyAnswer,
       ),
-    registration: createPasskeyRegistration({ database, clock, ceremony, waysIn, changes }),
+    registration: createPasskeyRegistration({ database, clock, ceremony, signInMethods, changes }),
     login: createPasskeyLogin({ database, clock, ceremony, keyRing, limits, issue }),
     remove: async ({ id }, principal, request) => {
       const { tenant, user, sessionId } = principal;
       await database.write(scope, async (tx) => {
         // Locked first, to serialise with a concurrent sign-in.
         await new MemberStore(tx, tenant.id).lock(user.id);
-        await waysIn.requireRecentLogin(tx, principal);
+        await signInMethods.requireRecentLogin(tx, principal);
         if (!(await new PasskeyStore(tx, tenant.id).delete({ id, memberId: user.id }))) throw fail('NOT_FOUND', {});
-        const ended = await waysIn.changed(tx, {
+        const ended = await signInMethods.changed(tx, {
           tenantId: tenant.id,
           memberId: user.id,
           change: 'passkey_removed',

@@ -10,7 +10,7 @@ import type { Changes } from '../access/changes.js';
 import type { Principal } from '../access/principal.js';
 import type { PasswordPolicy } from '../credentials/password-policy.js';
 import { normalised, type Passwords } from '../credentials/passwords.js';
-import type { WaysIn } from '../credentials/ways-in.js';
+import type { SignInMethods } from '../credentials/sign-in-methods.js';
 import type { LoginLimits } from './limits.js';
 import type { Checked, PasswordCheck } from './password-check.js';
 
@@ -33,7 +33,7 @@ export function createChangePassword({
   passwordCheck,
   policy,
   limits,
-  waysIn,
+  signInMethods,
   changes,
 }: {
   database: Database;
@@ -42,7 +42,7 @@ export function createChangePassword({
   passwordCheck: PasswordCheck;
   policy: PasswordPolicy;
   limits: LoginLimits;
-  waysIn: WaysIn;
+  signInMethods: SignInMethods;
   changes: Changes;
 }): ChangePassword {
   const scope = { tenantId: null };
@@ -53,7 +53,7 @@ export function createChangePassword({
       const member = await new MemberStore(tx, tenant.id).byId(user.id);
       if (!member) throw fail('UNAUTHENTICATED', {});
       if (member.passwordHash === null) throw fail('PASSWORD_NOT_SET', {});
-      await waysIn.requireRecentLogin(tx, { sessionId });
+      await signInMethods.requireRecentLogin(tx, { sessionId });
       return member;
     });
 
@@ -61,7 +61,7 @@ export function createChangePassword({
    * The hash of the new password, or the reason why it is refused. The reason is returned, because it must not be
    * revealed if the account was locked in the meantime: only a right current password gets this far.
    */
-  const judge = async (
+  const hashOrRefusal = async (
     { currentPassword, newPassword }: Parameters<ChangePassword>[1],
     { email, tenantSlug }: { email: string; tenantSlug: string },
   ): Promise<string | Failure> => {
@@ -83,7 +83,7 @@ export function createChangePassword({
 
   const change = async (
     tx: Transaction,
-    { principal, checked, judged }: { principal: Principal; checked: Checked; judged: string | Failure },
+    { principal, checked, hashed }: { principal: Principal; checked: Checked; hashed: string | Failure },
     request: RequestInfo,
   ): Promise<Outcome> => {
     const account = await passwordCheck.stillHolds(tx, checked);
@@ -92,14 +92,14 @@ export function createChangePassword({
     // Failures are not cleared: they also limit guesses of the second factor.
     const wait = await limits.locked(tx, checked.attempt);
     if (wait !== undefined) return { wait };
-    if (typeof judged !== 'string') return { refused: judged };
+    if (typeof hashed !== 'string') return { refused: hashed };
     const { id, tenantId } = account.member;
-    const sessionId = await waysIn.requireRecentLogin(tx, principal);
+    const sessionId = await signInMethods.requireRecentLogin(tx, principal);
     const at = clock.now();
-    if (!(await new MemberStore(tx, tenantId).setPasswordHash({ id, passwordHash: judged, at })))
+    if (!(await new MemberStore(tx, tenantId).setPasswordHash({ id, passwordHash: hashed, at })))
       throw fail('UNAUTHENTICATED', {});
     await new PasswordResetStore(tx).drop({ tenantId, memberId: id });
-    const changed = await waysIn.changed(tx, { tenantId, memberId: id, change: 'password_changed', sessionId });
+    const changed = await signInMethods.changed(tx, { tenantId, memberId: id, change: 'password_changed', sessionId });
     await new AuditStore(tx).append({
       tenantId,
       at,
@@ -120,10 +120,10 @@ export function createChangePassword({
     const { email } = await begin(principal);
     const { id: tenantId, slug: tenantSlug } = principal.tenant;
     const checked = await passwordCheck.begin({ tenantSlug, email, password: given.currentPassword }, request);
-    const judged = checked.matched && (await judge(given, { email, tenantSlug }));
+    const hashed = checked.matched && (await hashOrRefusal(given, { email, tenantSlug }));
     // Returned instead of thrown, because failure counts and audit rows must be committed.
     const outcome = await database.write(scope, (tx) =>
-      judged === undefined ? refuse(tx, checked, request) : change(tx, { principal, checked, judged }, request),
+      hashed === undefined ? refuse(tx, checked, request) : change(tx, { principal, checked, hashed }, request),
     );
     if ('wait' in outcome) throw fail('RATE_LIMITED', { retryAfterSeconds: outcome.wait });
     if ('refused' in outcome) throw outcome.refused;

@@ -19,7 +19,7 @@ import type { Passwords } from '../credentials/passwords.js';
 import { actorOf, anonymousActor } from '../access/actor.js';
 import { newToken, refusedToken, tokenHash, tokenLink } from './single-use.js';
 import { isActiveAccount } from '../access/session-policy.js';
-import { holdEmailCode } from '../credentials/ways-in.js';
+import { holdEmailCode } from '../credentials/sign-in-methods.js';
 
 /**
  * Reset of a forgotten password. A second factor does not change: a reset starts no session, and for 24 hours no code

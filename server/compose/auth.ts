@@ -30,7 +30,7 @@ import type { SsoProvider } from '../auth/sso-providers.js';
 import { createTokens } from '../auth/tokens.js';
 import { createPasswordPolicy } from '../credentials/password-policy.js';
 import type { Passwords } from '../credentials/passwords.js';
-import type { WaysIn } from '../credentials/ways-in.js';
+import type { SignInMethods } from '../credentials/sign-in-methods.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import type { AuthServices } from '../services/services.js';
 import type { KeyedDatabase } from '../store/keyed-database.js';
@@ -72,7 +72,7 @@ export interface AuthParts {
   readonly mail: MailOutbox;
   readonly log: Log;
   readonly passwords: Passwords;
-  readonly waysIn: WaysIn;
+  readonly signInMethods: SignInMethods;
   readonly plans: Plans;
   readonly directory: Directory;
   /** For requests to URLs set by the operator, and to URLs that these return. */
@@ -85,7 +85,7 @@ export async function composeAuth(
   parts: AuthParts,
 ): Promise<AuthServices & { readonly authenticator: Authenticator }> {
   const { keyRing, publicUrl, corsOrigins, accessTtl, refreshTtl } = settings;
-  const { database, clock, changes, mail, passwords, waysIn, directory } = parts;
+  const { database, clock, changes, mail, passwords, signInMethods, directory } = parts;
   const ownOrigin = new URL(publicUrl).origin;
   const keys = await createSigningKeys({
     database,
@@ -104,7 +104,7 @@ export async function composeAuth(
   const policy = createPasswordPolicy({ strict: settings.passwordRules === 'on' });
   const passwordCheck = createPasswordCheck({ database, clock, passwords, limits });
   const secondFactor = createSecondFactor({ clock, keyRing, requiredForAdmins: settings.mfaRequiredForAdmins });
-  const enrolment = createEnrolment({ clock, keyRing, waysIn, issuer: settings.productName });
+  const enrolment = createEnrolment({ clock, keyRing, signInMethods, issuer: settings.productName });
   const emailCodes = createEmailCodes({
     database,
     clock,
@@ -164,11 +164,11 @@ export async function composeAuth(
       refresh,
       refreshLifetimeMs: issue.refreshLifetimeMs,
     }),
-    mfa: createMfa({ database, clock, limits, secondFactor, enrolment, waysIn, changes }),
+    mfa: createMfa({ database, clock, limits, secondFactor, enrolment, signInMethods, changes }),
     emailCodes,
     profile: createProfile({ database, clock, changes }),
     resolve: createResolve({ database, clock, perMinute: settings.loginResolvesPerMinute }),
-    passkeys: createPasskeys({ database, clock, keyRing, limits, issue, waysIn, changes, relyingParty }),
+    passkeys: createPasskeys({ database, clock, keyRing, limits, issue, signInMethods, changes, relyingParty }),
     sso: createSso({
       database,
       clock,
@@ -183,7 +183,17 @@ export async function composeAuth(
     }),
     keys,
     codes: createCodes({ database, clock }),
-    invitations: createInvitations({ database, clock, passwords, policy, issue, mail, waysIn, changes, publicUrl }),
+    invitations: createInvitations({
+      database,
+      clock,
+      passwords,
+      policy,
+      issue,
+      mail,
+      signInMethods,
+      changes,
+      publicUrl,
+    }),
     passwordResets: createPasswordResets({
       database,
       clock,
@@ -201,7 +211,7 @@ export async function composeAuth(
       passwordCheck,
       policy,
       limits,
-      waysIn,
+      signInMethods,
       changes,
     }),
   };

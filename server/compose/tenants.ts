@@ -3,7 +3,7 @@ import type { Edition } from '../access/edition.js';
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { Passwords } from '../credentials/passwords.js';
-import type { WaysIn } from '../credentials/ways-in.js';
+import type { SignInMethods } from '../credentials/sign-in-methods.js';
 import type { DataPlanes } from '../data-planes/for-tenant.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import type { TenantServices } from '../services/services.js';
@@ -26,7 +26,7 @@ export interface TenantParts {
   readonly changes: Changes;
   readonly mail: MailOutbox;
   readonly passwords: Passwords;
-  readonly waysIn: WaysIn;
+  readonly signInMethods: SignInMethods;
   readonly dataPlanes: DataPlanes;
   /** Which URLs of tenants may be called, for channels and data planes. */
   readonly outbound: TargetPolicy;

@@ -3,7 +3,7 @@ import type { Database } from '../../data-plane-agent/base/database/database.js'
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { Log } from '../../data-plane-agent/base/log.js';
-import type { TellTenants } from '../../data-plane-agent/host/upkeep.js';
+import type { FindTenants } from '../../data-plane-agent/host/upkeep.js';
 import { bind, type BoundPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
 import { OPERATIONS, type Operations } from '../../data-plane-agent/plane/operations/index.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
@@ -32,7 +32,7 @@ export interface Round {
 
 /** Of the given tenants, returns those that are not suspended. */
 export const workedFor =
-  ({ database }: Pick<TenantsOptions, 'database'>): TellTenants =>
+  ({ database }: Pick<TenantsOptions, 'database'>): FindTenants =>
   async (ids) =>
     (await database.read({ tenantId: null }, (tx) => new TenantStore(tx).among(ids)))
       .filter(({ status }) => status === 'active')
@@ -66,10 +66,10 @@ export async function eachTenant(
     try {
       for (let left = STEPS; left > 0 && !signal?.aborted; left -= 1) if (!(await step(plane, tenantId)).more) return;
     } catch (error) {
-      if (!AWAY.some((code) => isFailure(error, code)))
+      if (!UNAVAILABLE.some((code) => isFailure(error, code)))
         log.error({ err: error, job, tenantId }, 'scheduled work failed for an organisation');
     }
   }
 }
 
-const AWAY = ['DATA_PLANE_NOT_CONNECTED', 'DATA_PLANE_UNAVAILABLE'] as const;
+const UNAVAILABLE = ['DATA_PLANE_NOT_CONNECTED', 'DATA_PLANE_UNAVAILABLE'] as const;

@@ -16,7 +16,7 @@ import {
 } from '../../data-plane-agent/plane/contract/records/lifecycle.js';
 import { edit, view } from '../access/permissions.js';
 import type { Plane } from '../data-planes/plane.js';
-import { judgeStage, judgeTransition } from '../data-planes/judged-bodies.js';
+import { stageRuleIssues, transitionIssues } from '../data-planes/body-issues.js';
 import { endpoint } from '../http/endpoint.js';
 import { checkEffects, checkRoleCodes } from './config-references.js';
 
@@ -91,7 +91,7 @@ const addLifecycleStage = endpoint('POST /contract-config/lifecycle/templates/:t
   needs: edit('admin'),
   feature: 'workflowAutomation',
   body: StageInput,
-  judge: judgeStage,
+  furtherIssues: stageRuleIssues,
   status: 201,
   returns: Stage,
   calls: ['getContractCatalog', 'addLifecycleStage'],
@@ -114,7 +114,7 @@ const updateLifecycleStage = endpoint('PATCH /contract-config/lifecycle/stages/:
   needs: edit('admin'),
   feature: 'workflowAutomation',
   body: StagePatch,
-  judge: judgeStage,
+  furtherIssues: stageRuleIssues,
   returns: Stage,
   calls: ['getContractCatalog', 'updateLifecycleStage'],
   fails: [],
@@ -135,7 +135,7 @@ const addLifecycleTransition = endpoint('POST /contract-config/lifecycle/templat
   needs: edit('admin'),
   feature: 'workflowAutomation',
   body: TransitionConfigInput,
-  judge: judgeTransition,
+  furtherIssues: transitionIssues,
   status: 201,
   returns: TransitionConfig,
   calls: ['getContractCatalog', 'addLifecycleTransition'],
@@ -157,7 +157,7 @@ const updateLifecycleTransition = endpoint('PATCH /contract-config/lifecycle/tra
   needs: edit('admin'),
   feature: 'workflowAutomation',
   body: TransitionConfigPatch,
-  judge: judgeTransition,
+  furtherIssues: transitionIssues,
   returns: TransitionConfig,
   calls: ['getContractCatalog', 'updateLifecycleTransition'],
   fails: [],

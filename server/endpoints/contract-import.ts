@@ -43,15 +43,17 @@ const surroundingsOf = async (
 });
 
 /** If one of the sources was refused, it is not known which source the client meant. */
-const judgeImport = (sound: Parameters<typeof importIssues>[0], { isRefused }: { isRefused(path: string): boolean }) =>
-  ['rows', 'xlsxBase64', 'csv'].some(isRefused) ? [] : importIssues(sound);
+const importBodyIssues = (
+  sound: Parameters<typeof importIssues>[0],
+  { isRefused }: { isRefused(path: string): boolean },
+) => (['rows', 'xlsxBase64', 'csv'].some(isRefused) ? [] : importIssues(sound));
 
 const importContracts = endpoint('POST /contracts/import', {
   summary: 'Import contracts from a list, a CSV file or a workbook',
   description: `${RULES}The report is kept for ${BATCH_DAYS} days. The import is one transaction: if it is interrupted, nothing is imported. Imports run one at a time, alternating between tenants. At most ten imports of a tenant can wait; the next one returns 429 with \`Retry-After\`. The same limit applies to workbooks waiting to be read.`,
   needs: edit('contract_edit'),
   body: ContractImport,
-  judge: judgeImport,
+  furtherIssues: importBodyIssues,
   needsBody: true,
   idempotencyKey: 'always',
   timeoutMs: IMPORT_MS,
@@ -69,7 +71,7 @@ const previewImport = endpoint('POST /contracts/import/preview', {
   description: `Returns the report that \`POST /contracts/import\` would return for the same body, without ids. The import runs and is rolled back, so nothing is saved. \`Idempotency-Key\` is ignored.\n\n${RULES.trim()}`,
   needs: edit('contract_edit'),
   body: ContractImport,
-  judge: judgeImport,
+  furtherIssues: importBodyIssues,
   needsBody: true,
   idempotencyKey: 'none',
   timeoutMs: IMPORT_MS,

@@ -5,7 +5,7 @@ import {
   ContractQuery,
 } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { edit, view } from '../access/permissions.js';
-import { judgeContract, judgeContractPatch } from '../data-planes/judged-amounts.js';
+import { newContractIssues, contractPatchIssues } from '../data-planes/amount-issues.js';
 import { endpoint } from '../http/endpoint.js';
 import { tagged } from '../http/reply.js';
 import { checkRoleCodes, unknownRoleIn } from './config-references.js';
@@ -55,7 +55,7 @@ const createContract = endpoint('POST /contracts', {
     'Creates the contract with its payment lines, terms and notes in one transaction. Two lines may have the same `period` and `dueDate`, such as rent and service charge; `PATCH /contracts/:id` cannot distinguish them, so they are changed line by line. Received amounts need `payment_entry (edit)`, invoice fields `invoice (edit)`. A line with `invoiceNo` creates an issued invoice record. A stage after review needs the workflow control `admin` at that stage, and `workflowAllowedRoles` need `approve` at the initial stage (`WORKFLOW_CONTROL_REQUIRED`).',
   needs: edit('contract_edit'),
   body: ContractInput,
-  judge: judgeContract,
+  furtherIssues: newContractIssues,
   status: 201,
   returns: NamedContractDetail,
   calls: ['createContract'],
@@ -87,7 +87,7 @@ const updateContract = endpoint('PATCH /contracts/:id', {
     'Without `currencyCode`, a line in the contract\'s currency follows a change of that currency. On a locked contract, period, due date, amount and currency of the lines cannot be changed (`CONTRACT_LOCKED`, `fields: ["payments"]`); receipts and invoices can. Warnings list up to 100 `paymentIds`.',
   needs: edit('contract_edit'),
   body: ContractPatch,
-  judge: judgeContractPatch,
+  furtherIssues: contractPatchIssues,
   returns: NamedContractDetail,
   calls: ['getContract', 'updateContract'],
   fails: [],

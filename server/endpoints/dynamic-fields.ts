@@ -6,7 +6,7 @@ import {
 } from '../../data-plane-agent/plane/contract/records/fields.js';
 import { edit, view } from '../access/permissions.js';
 import type { Principal } from '../access/principal.js';
-import { judgeFieldCommand } from '../data-planes/judged-bodies.js';
+import { fieldCommandIssues } from '../data-planes/body-issues.js';
 import { endpoint } from '../http/endpoint.js';
 import type { Services } from '../services/services.js';
 import { peopleOf } from './people.js';
@@ -37,7 +37,7 @@ const runDynamicFieldCommand = endpoint('POST /dynamic-fields/commands', {
   needs: edit('admin'),
   feature: 'customFields',
   body: FieldCommandInput,
-  judge: judgeFieldCommand,
+  furtherIssues: fieldCommandIssues,
   returns: FieldCommandResult,
   calls: ['runFieldCommand'],
   fails: [],

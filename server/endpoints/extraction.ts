@@ -1,6 +1,6 @@
 import { ExtractInput, ExtractionRun, ReviewInput } from '../../data-plane-agent/plane/contract/records/extraction.js';
 import { edit } from '../access/permissions.js';
-import { judgeExtraction } from '../data-planes/judged-bodies.js';
+import { extractionIssues } from '../data-planes/body-issues.js';
 import { endpoint } from '../http/endpoint.js';
 import { checkRoleCodes } from './config-references.js';
 import { peopleOf } from './people.js';
@@ -14,7 +14,7 @@ const extractContract = endpoint('POST /contracts/extract', {
     'The text is not stored, only the words that the values are based on; a run that was never applied is deleted 90 days after its last review. A run without `contractId` is visible to the member who created it and to administrators who see all contracts.',
   needs: edit('contract_edit'),
   body: ExtractInput,
-  judge: judgeExtraction,
+  furtherIssues: extractionIssues,
   needsBody: true,
   status: 201,
   returns: ExtractionRun,

@@ -1,6 +1,6 @@
 import { InvoiceInput, InvoicePatch, InvoiceResult } from '../../data-plane-agent/plane/contract/records/invoices.js';
 import { edit } from '../access/permissions.js';
-import { judgeInvoice } from '../data-planes/judged-amounts.js';
+import { invoiceIssues } from '../data-planes/amount-issues.js';
 import { endpoint } from '../http/endpoint.js';
 
 const addInvoice = endpoint('POST /contracts/:id/invoices', {
@@ -11,7 +11,7 @@ const addInvoice = endpoint('POST /contracts/:id/invoices', {
     "Invoicing more than the amount of the line is accepted with the warning `INVOICE_EXCEEDS_LINE`, and a `taxRate` between 0 and 1 with `TAX_RATE_BELOW_ONE`: it is in percent, so 13 means 13 %. Increments the contract's version, which `If-Match` refers to.",
   needs: edit('invoice'),
   body: InvoiceInput,
-  judge: judgeInvoice,
+  furtherIssues: invoiceIssues,
   status: 201,
   returns: InvoiceResult,
   calls: ['addInvoice'],
@@ -27,7 +27,7 @@ const updateInvoice = endpoint('PATCH /contracts/:id/invoices/:invoiceId', {
     "If the record was created by `PATCH /payments/:paymentId/invoice`, voiding or reversing it clears the line's own invoice fields. A request that changes nothing returns 200 with the contract's version unchanged; `If-Match` refers to that version.",
   needs: edit('invoice'),
   body: InvoicePatch,
-  judge: judgeInvoice,
+  furtherIssues: invoiceIssues,
   returns: InvoiceResult,
   calls: ['updateInvoice'],
   fails: [],

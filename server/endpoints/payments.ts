@@ -14,7 +14,7 @@ import {
   ReceiptQuery,
 } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { edit, view } from '../access/permissions.js';
-import { judgeLine, judgeNewLine } from '../data-planes/judged-amounts.js';
+import { lineIssues, newLineIssues } from '../data-planes/amount-issues.js';
 import { endpoint } from '../http/endpoint.js';
 import { checkFilter, rowNameProperties, withRowNames } from './named.js';
 
@@ -58,7 +58,7 @@ const addPaymentLine = endpoint('POST /contracts/:id/payments', {
     'Allowed on a locked contract too. When the lines then do not add up to the total of the contract, the warning `PLAN_DIFFERS_FROM_TOTAL` has the difference. Invoice fields need `invoice (edit)`, and an `invoiceNo` creates an issued invoice record.',
   needs: edit('payment_entry'),
   body: PaymentLineInput,
-  judge: judgeNewLine,
+  furtherIssues: newLineIssues,
   status: 201,
   returns: PaymentLineResult,
   calls: ['addPaymentLine'],
@@ -72,7 +72,7 @@ const updatePaymentLine = endpoint('PATCH /payments/:paymentId', {
     "Invoice fields work as in `PATCH /payments/:paymentId/invoice` and need `invoice (edit)`. On a locked contract, period, due date, amount and currency cannot be changed (`CONTRACT_LOCKED`); receipts and invoice evidence can. The currency of a line with received or invoiced amounts cannot be changed. A new currency without `amount` keeps the number. Changing the amount of a matched line resets it to `pending`. A request with `amount` or `currencyCode` warns with `PLAN_DIFFERS_FROM_TOTAL` when the lines do not add up to the contract's total. Increments the contract's version; `If-Match` is ignored.",
   needs: edit('payment_entry'),
   body: PaymentLinePatch,
-  judge: judgeLine,
+  furtherIssues: lineIssues,
   returns: PaymentLineResult,
   calls: ['updatePaymentLine'],
   fails: [],
@@ -96,7 +96,7 @@ const recordReceipt = endpoint('PATCH /payments/:paymentId/receipt', {
     '`receivedAmount` is the new total received on the line: repeating a request changes nothing, and a lower total is a correction (warning `RECEIPT_LOWERED`). `POST /payments/:paymentId/receipts` adds an amount instead. Changing only `receivedDate` moves the amount received on the previous date to the new one, also in the cash flow. Warnings: `NOTE_RECOMMENDED` for an exception without a note (on an overpaid line its message has the excess amount), `DATE_IN_FUTURE` for a date after today, `BANK_SERIAL_REUSED` with at most 20 `paymentIds` if other lines refer to the same transfer; `transfers` has the number of its lines and what they have received by it, by currency, as far as the caller may see them. An amount belongs to the transfer that the line names when the amount is recorded; changing only `bankSerialNo` moves what the line has received by the previous transfer to the new one.',
   needs: edit('payment_entry'),
   body: ReceiptPatch,
-  judge: judgeLine,
+  furtherIssues: lineIssues,
   returns: PaymentLineResult,
   calls: ['recordReceipt'],
   fails: [],
@@ -110,7 +110,7 @@ const addReceipt = endpoint('POST /payments/:paymentId/receipts', {
     "Allowed on a locked contract. Increments the contract's version; `If-Match` is ignored.",
   needs: edit('payment_entry'),
   body: ReceiptInput,
-  judge: judgeLine,
+  furtherIssues: lineIssues,
   status: 201,
   returns: PaymentLineResult,
   calls: ['addReceipt'],
@@ -138,7 +138,7 @@ const recordInvoiceEvidence = endpoint('PATCH /payments/:paymentId/invoice', {
     "An invoice above the line's amount is accepted with the warning `INVOICE_EXCEEDS_LINE`. When the record is voided or reversed, the line's invoice fields are cleared: the next invoice needs a new number.",
   needs: edit('invoice'),
   body: InvoiceEvidencePatch,
-  judge: judgeLine,
+  furtherIssues: lineIssues,
   returns: PaymentLineResult,
   calls: ['recordInvoiceEvidence'],
   fails: [],

@@ -6,7 +6,7 @@ import {
   SavedViewPatch,
 } from '../../data-plane-agent/plane/contract/records/views.js';
 import { view } from '../access/permissions.js';
-import { judgeView } from '../data-planes/judged-bodies.js';
+import { viewBodyIssues } from '../data-planes/body-issues.js';
 import { endpoint } from '../http/endpoint.js';
 
 const listSavedViews = endpoint('GET /saved-views/contracts', {
@@ -27,7 +27,7 @@ const createSavedView = endpoint('POST /saved-views/contracts', {
     "`filters` takes the query parameters of `GET /contracts`; their values are validated when the list is requested, and a view never shows more than its reader may see. Names are unique, ignoring case, among the caller's personal views and among the team's (`DUPLICATE_CODE`). At most 200 of each.",
   needs: view('contract_view'),
   body: SavedViewInput,
-  judge: judgeView,
+  furtherIssues: viewBodyIssues,
   status: 201,
   returns: SavedView,
   calls: ['createSavedView'],
@@ -41,7 +41,7 @@ const updateSavedView = endpoint('PATCH /saved-views/:id', {
     "Omitted fields are unchanged. Changing a team view, or making a personal view a team view, needs `admin (edit)`. A team view that is made personal becomes the caller's.",
   needs: view('contract_view'),
   body: SavedViewPatch,
-  judge: judgeView,
+  furtherIssues: viewBodyIssues,
   returns: SavedView,
   calls: ['updateSavedView'],
   fails: [],

@@ -1,6 +1,6 @@
 import { LockInput, TransitionInput, WorkflowEvents } from '../../data-plane-agent/plane/contract/records/workflow.js';
 import { edit, view } from '../access/permissions.js';
-import { judgeMove } from '../data-planes/judged-bodies.js';
+import { moveIssues } from '../data-planes/body-issues.js';
 import { endpoint } from '../http/endpoint.js';
 import { tagged } from '../http/reply.js';
 import { NamedContractDetail, withNames } from './named.js';
@@ -17,7 +17,7 @@ const transitionContract = endpoint('POST /contracts/:id/workflow/transition', {
   needs: edit('contract_edit'),
   feature: 'workflowAutomation',
   body: TransitionInput,
-  judge: judgeMove,
+  furtherIssues: moveIssues,
   needsBody: true,
   returns: NamedContractDetail,
   calls: ['transitionContract'],

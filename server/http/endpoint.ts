@@ -64,31 +64,31 @@ export interface Endpoint<
   readonly fails: readonly FailureCode[];
   /**
    * Called only if the body was refused: returns the issues that `run` would report for the valid fields, as far as
-   * they can be judged, so that one answer lists all issues.
+   * they can be checked, so that one answer lists all issues.
    */
-  judge?(
+  furtherIssues?(
     sound: B extends TSchema ? Sound<Static<B>> : undefined,
-    asked: Judging<R, N>,
+    asked: FurtherContext<R, N>,
   ): Promise<readonly Issue[]> | readonly Issue[];
   run(request: HandlerInput<R, B, Q, N, C>): Promise<Static<A> | Reply<Static<A>>>;
 }
 
-/** The reads that `judge` may call on the data plane. */
-export const JUDGES_READ = [
+/** The reads that `furtherIssues` may call on the data plane. */
+export const ISSUE_READS = [
   'getContractCatalog',
   'getContract',
   'getLineCurrency',
 ] as const satisfies readonly OperationName[];
 
-/** What `judge` is given in addition to the valid fields. */
-export type Judging<R extends Route = Route, N = Access> = {
+/** What `furtherIssues` is given in addition to the valid fields. */
+export type FurtherContext<R extends Route = Route, N = Access> = {
   readonly params: { readonly [K in PathParam<R>]: string };
   readonly services: Services;
   /** Whether a field was sent and refused. */
   isRefused(path: string): boolean;
 } & (N extends 'public'
   ? object
-  : { readonly principal: Principal; readonly plane: Pick<Plane, (typeof JUDGES_READ)[number]> });
+  : { readonly principal: Principal; readonly plane: Pick<Plane, (typeof ISSUE_READS)[number]> });
 
 /** Whether the endpoint requires the bot challenge: its body has a field for the token. */
 export const isChallenged = ({ body }: Pick<Endpoint, 'body'>): boolean =>

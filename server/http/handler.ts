@@ -16,7 +16,7 @@ import { answerer } from './answer.js';
 import { announcesBody, readJson } from './body.js';
 import { bodyLimits } from './body-limits.js';
 import { idempotencyKey, idempotencyOf, ifMatch, NO_CONDITIONS, requestHash, type Conditions } from './conditions.js';
-import { isChallenged, JUDGES_READ, type Endpoint } from './endpoint.js';
+import { isChallenged, ISSUE_READS, type Endpoint } from './endpoint.js';
 import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
 import { queryReader } from './query.js';
 import type { RateLimit } from './rate-limit.js';
@@ -92,7 +92,7 @@ export function handler(
               principal,
               request: info,
               timeoutMs: endpoint.timeoutMs,
-              calls: JUDGES_READ,
+              calls: ISSUE_READS,
               signal: signalOf(ctx),
               onReplay: () => undefined,
             },
@@ -159,7 +159,7 @@ function tokenOf(body: unknown): string | undefined {
 
 /** Further issues of a request that is already refused. */
 async function further(
-  { judge }: Endpoint,
+  { furtherIssues }: Endpoint,
   {
     issues,
     body,
@@ -173,8 +173,8 @@ async function further(
   },
   api: Api,
 ): Promise<readonly Issue[]> {
-  const sound = judge && soundPart(body.ok ? body.value : body.refused, body.ok ? [] : body.issues);
-  if (!judge || !sound) return [];
+  const sound = furtherIssues && soundPart(body.ok ? body.value : body.refused, body.ok ? [] : body.issues);
+  if (!furtherIssues || !sound) return [];
   const asked = {
     params,
     services: api.services,
@@ -182,8 +182,11 @@ async function further(
     principal: caller?.principal,
     plane: caller && api.planeFor(caller),
   };
-  // The declaration's types decide what this endpoint's `judge` is given.
-  return beside(issues, await judge(sound as Parameters<typeof judge>[0], asked as Parameters<typeof judge>[1]));
+  // The declaration's types decide what this endpoint's `furtherIssues` is given.
+  return beside(
+    issues,
+    await furtherIssues(sound as Parameters<typeof furtherIssues>[0], asked as Parameters<typeof furtherIssues>[1]),
+  );
 }
 
 /** Without a schema, a body may have no fields. If the schema requires none, the body may be omitted. */

@@ -4,7 +4,7 @@ import { fail } from '../../data-plane-agent/base/failures.js';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
 import type { Passwords } from '../credentials/passwords.js';
 import type { NameProfile } from '../access/person.schemas.js';
-import { holdEmailCode, type WaysIn } from '../credentials/ways-in.js';
+import { holdEmailCode, type SignInMethods } from '../credentials/sign-in-methods.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import type { Actor } from '../access/actor.js';
 import { MemberStore, type ListedMember, type MemberRecord } from '../store/members.js';
@@ -70,13 +70,13 @@ export function createMembers({
   passwords,
   change,
   mail,
-  waysIn,
+  signInMethods,
 }: {
   database: Database;
   passwords: Passwords;
   change: ChangeTenant;
   mail: MailOutbox;
-  waysIn: WaysIn;
+  signInMethods: SignInMethods;
 }): Members {
   const update = ({ tenantId, memberId, ...given }: MemberOf & MemberPatch, actor: Actor): Promise<ListedMember> =>
     change(
@@ -99,7 +99,7 @@ export function createMembers({
           isAdmin &&
           (changed['roleCode'] !== undefined || (changed['status'] !== undefined && patch.status === 'active'));
         if ((newEmail || givesAdmin) && actor.kind === 'user')
-          await waysIn.requireRecentLogin(tx, { sessionId: actor.sessionId });
+          await signInMethods.requireRecentLogin(tx, { sessionId: actor.sessionId });
         await checkMemberChange(tx, { member, changed: new Set(Object.keys(changed)), patch, actor, at });
         if (!(await members.update({ id: memberId, fields: patch, at })))
           throw fail('MEMBER_EXISTS', { email: patch.email ?? '' });
@@ -126,7 +126,7 @@ export function createMembers({
     { member: { tenantId, id: memberId, email }, actor, at }: { member: MemberRecord; actor: Actor; at: number },
   ) => {
     await holdEmailCode(tx, { tenantId, memberId, at });
-    return waysIn.changed(tx, {
+    return signInMethods.changed(tx, {
       tenantId,
       memberId,
       change: 'email_changed',

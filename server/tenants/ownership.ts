@@ -1,7 +1,7 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { isId } from '../../data-plane-agent/base/ids.js';
-import type { WaysIn } from '../credentials/ways-in.js';
+import type { SignInMethods } from '../credentials/sign-in-methods.js';
 import { languageOf } from '../notifications/language.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import type { Actor } from '../access/actor.js';
@@ -30,12 +30,12 @@ const ADMIN = 'admin';
 export function createOwnership({
   change,
   mail,
-  waysIn,
+  signInMethods,
   mfaRequired,
 }: {
   change: ChangeTenant;
   mail: MailOutbox;
-  waysIn: Pick<WaysIn, 'requireRecentLogin'>;
+  signInMethods: Pick<SignInMethods, 'requireRecentLogin'>;
   mfaRequired: boolean;
 }): Ownership {
   return {
@@ -44,7 +44,7 @@ export function createOwnership({
         const members = new MemberStore(tx, tenantId);
         const present = actor.id === null ? undefined : await members.listed(actor.id);
         if (present?.roleCode !== OWNER) throw fail('FORBIDDEN', { needs: OWNER });
-        const sessionId = await waysIn.requireRecentLogin(tx, { sessionId: actor.sessionId });
+        const sessionId = await signInMethods.requireRecentLogin(tx, { sessionId: actor.sessionId });
         const next = await successor(members, { newOwnerId, present, mfaRequired });
         // In this order, so that there are never two owners, not even within the transaction.
         await members.update({ id: present.id, fields: { roleCode: ADMIN }, at });

@@ -2,7 +2,7 @@ import type { Database } from '../../data-plane-agent/base/database/database.js'
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { CONTROLS, type Control } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { edit, LEVELS, meets, type Level, type Module, type Permissions } from '../access/permissions.js';
-import type { WaysIn } from '../credentials/ways-in.js';
+import type { SignInMethods } from '../credentials/sign-in-methods.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import type { Actor } from '../access/actor.js';
 import { MemberStore } from '../store/members.js';
@@ -43,12 +43,12 @@ export function createRoles({
   database,
   change,
   mail,
-  waysIn,
+  signInMethods,
 }: {
   database: Database;
   change: ChangeTenant;
   mail: MailOutbox;
-  waysIn: Pick<WaysIn, 'requireRecentLogin'>;
+  signInMethods: Pick<SignInMethods, 'requireRecentLogin'>;
 }): Roles {
   const ask = { recordKind: 'role' };
   return {
@@ -80,7 +80,7 @@ export function createRoles({
           throw fail('LAST_ADMIN', {});
         const permissions = { ...role.permissions, ...patch };
         if (changed?.['admin'] !== undefined && actor.kind === 'user')
-          await waysIn.requireRecentLogin(tx, { sessionId: actor.sessionId });
+          await signInMethods.requireRecentLogin(tx, { sessionId: actor.sessionId });
         if (changed) await roles.setPermissions({ code, permissions, at });
         const [wasAdmin, isAdmin] = [meets(role.permissions, edit('admin')), meets(permissions, edit('admin'))];
         if (wasAdmin && !isAdmin) await members.loseAdmin({ roleCode: code, at });

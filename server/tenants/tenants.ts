@@ -2,7 +2,7 @@ import { addressToKeep } from '../../data-plane-agent/base/addresses.js';
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { Passwords } from '../credentials/passwords.js';
-import type { WaysIn } from '../credentials/ways-in.js';
+import type { SignInMethods } from '../credentials/sign-in-methods.js';
 import type { DataPlanes } from '../data-planes/for-tenant.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import type { Actor } from '../access/actor.js';
@@ -70,7 +70,7 @@ export interface TenantsOptions {
   readonly passwords: Passwords;
   readonly changes: Changes;
   readonly mail: MailOutbox;
-  readonly waysIn: WaysIn;
+  readonly signInMethods: SignInMethods;
   /** Finds the data planes of organisations. */
   readonly dataPlanes: DataPlanes;
   /** Which URLs may be called. */
@@ -82,7 +82,7 @@ export interface TenantsOptions {
 }
 
 export function createTenants(options: TenantsOptions): Tenants {
-  const { database, clock, keyRing, passwords, changes, mail, waysIn, outbound, linked, dataPlanes } = options;
+  const { database, clock, keyRing, passwords, changes, mail, signInMethods, outbound, linked, dataPlanes } = options;
   const change = createChange({ database, clock, changes });
   const lookup = createTenantLookup({ database });
   const removeClosed = createRemoveClosed({ database, clock, dataPlanes });
@@ -117,11 +117,11 @@ export function createTenants(options: TenantsOptions): Tenants {
     bootstrapSteps: (tenantId) => database.read({ tenantId: null }, (tx) => bootstrapSteps(tx, { tenantId, linked })),
 
     operator: createTenantOperator({ database, clock, changes }),
-    members: createMembers({ database, passwords, change, mail, waysIn }),
+    members: createMembers({ database, passwords, change, mail, signInMethods }),
     subjects: createSubjects({ database, change, removeClosed }),
-    roles: createRoles({ database, change, mail, waysIn }),
+    roles: createRoles({ database, change, mail, signInMethods }),
     handover: createHandover({ database, change }),
-    ownership: createOwnership({ change, mail, waysIn, mfaRequired: options.mfaRequired }),
+    ownership: createOwnership({ change, mail, signInMethods, mfaRequired: options.mfaRequired }),
     channels: createChannels({ database, keyRing, change, removeClosed, policy: outbound }),
     connections: createConnections({ database, change, policy: outbound, linked }),
   };

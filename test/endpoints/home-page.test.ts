@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
-import { DatabaseError, isAway } from '../../data-plane-agent/base/database/errors.js';
+import { DatabaseError, isUnavailable } from '../../data-plane-agent/base/database/errors.js';
 import { beginExchange, type HttpState } from '../../data-plane-agent/base/http/exchange.js';
 import { servePages } from '../../data-plane-agent/base/http/pages.js';
 import { systemClock } from '../../data-plane-agent/base/clock.js';
@@ -60,7 +60,7 @@ describe('the page /', () => {
           productName: 'Duebook',
           publicUrl: 'http://localhost:8080',
           publicRegistrationEnabled: true,
-          isTransient: isAway,
+          isTransient: isUnavailable,
           isSetUp: () => Promise.reject(new DatabaseError('unreachable', undefined, new Error('away'))),
         }),
       ),

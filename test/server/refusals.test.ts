@@ -158,17 +158,17 @@ forEachDatabase((_kind, fresh) => {
     });
 
     it('wait for an unavailable database, which does not affect the refusals', async () => {
-      let isAway = true;
+      let isUnavailable = true;
       const flaky: Database = Object.assign(Object.create(database) as Database, {
         write: ((scope, work) =>
-          isAway ? Promise.reject(new Error('no database')) : database.write(scope, work)) as Database['write'],
+          isUnavailable ? Promise.reject(new Error('no database')) : database.write(scope, work)) as Database['write'],
       });
       const refusals = recorder({ database: flaky });
       for (let n = 0; n < 3; n++) await refuse(refusals);
       await refusals.flush();
       expect(await rows()).to.deep.equal([]);
       expect(logged.map(({ msg }) => msg)).to.deep.equal(['refusals not recorded', 'refusals not recorded']);
-      isAway = false;
+      isUnavailable = false;
       await refusals.flush();
       await endHour();
       expect((await rows()).map(({ repeats }) => repeats)).to.deep.equal([undefined, 2]);

@@ -12,7 +12,7 @@ import { NO_CHALLENGE, type BotChallenge } from '../../server/auth/challenge.js'
 import { composeAuth, type AuthOptions, type AuthParts } from '../../server/compose/auth.js';
 import { composeTenants } from '../../server/compose/tenants.js';
 import { createPasswords, type Argon2 } from '../../server/credentials/passwords.js';
-import { createWaysIn } from '../../server/credentials/ways-in.js';
+import { createSignInMethods } from '../../server/credentials/sign-in-methods.js';
 import type { PlanCode } from '../../server/access/permissions.js';
 import type { AuthLoginResult } from '../../server/auth/auth.schemas.js';
 import { authEndpoints } from '../../server/endpoints/auth.js';
@@ -109,7 +109,7 @@ export async function startIdentity(
     mail,
     changes: createChanges(),
     passwords: await createPasswords({ cores: availableParallelism(), argon2 }),
-    waysIn: createWaysIn({ clock, mail }),
+    signInMethods: createSignInMethods({ clock, mail }),
   };
   const tenants = composeTenants(options, { ...parts, dataPlanes: agentsOnly(), outbound: tenantOutbound });
   const auth = await composeAuth(options, {

@@ -82,6 +82,7 @@ export const isDatabaseError = (error: unknown, problem?: DatabaseProblem): erro
  * Whether the database is temporarily unavailable (unreachable, full or busy), so that the same work can be retried
  * later.
  */
-export const isAway = (error: unknown): boolean => error instanceof DatabaseError && AWAY.has(error.problem);
+export const isUnavailable = (error: unknown): boolean =>
+  error instanceof DatabaseError && UNAVAILABLE.has(error.problem);
 
-const AWAY: ReadonlySet<DatabaseProblem> = new Set(['unreachable', 'in_doubt', 'timeout', 'busy', 'full']);
+const UNAVAILABLE: ReadonlySet<DatabaseProblem> = new Set(['unreachable', 'in_doubt', 'timeout', 'busy', 'full']);

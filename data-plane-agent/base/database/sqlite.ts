@@ -4,7 +4,7 @@ import type { Database as Connection } from 'better-sqlite3';
 import knex, { type Knex } from 'knex';
 import type { Deadline } from '../deadline.js';
 import type { Database, Exclusive, Row, Scope, Transaction, Value } from './database.js';
-import { DatabaseError, isAway, isDatabaseError, translateError } from './errors.js';
+import { DatabaseError, isUnavailable, isDatabaseError, translateError } from './errors.js';
 import { isReadable, NO_CACHE, refuseIfDeleted, translated, type SqliteFile } from './sqlite-file.js';
 import { SqliteTransaction, Statements } from './sqlite-transaction.js';
 
@@ -230,7 +230,7 @@ class SqliteDatabase implements Database {
         const failed = translated(await write.run(tx), this.file);
         // A full disk or an I/O error rolls back the whole transaction, and so every write of the group.
         if (!this.writer.inTransaction)
-          throw isAway(failed) ? failed : new DatabaseError('unreachable', undefined, failed);
+          throw isUnavailable(failed) ? failed : new DatabaseError('unreachable', undefined, failed);
       }
       const isLong = tx.writes > LONG_WRITES;
       if (isLong) this.writer.pragma('wal_autocheckpoint = 0');

@@ -1,4 +1,4 @@
-import { isAway, isDatabaseError } from '../../base/database/errors.js';
+import { isUnavailable, isDatabaseError } from '../../base/database/errors.js';
 import { isEnded } from '../../base/deadline.js';
 import { fail } from '../../base/failures.js';
 import type { Call } from '../contract/call.js';
@@ -19,7 +19,7 @@ export interface Attempted {
  * unchanged.
  */
 export function unavailable(error: unknown, { effect, call, hasWritten }: Attempted): unknown {
-  if (!isAway(error) && !isEnded(error)) return error;
+  if (!isUnavailable(error) && !isEnded(error)) return error;
   const mayBeDone = hasWritten || (effect === 'write' && isDatabaseError(error, 'in_doubt'));
   if (mayBeDone)
     return fail(

@@ -22,7 +22,7 @@ const createNotificationChannel = endpoint('POST /tenant-admin/notification-chan
     'The first enabled channel becomes the default; a disabled channel cannot be the default. `chat_a` to `chat_e` are slack, teams, feishu, dingtalk and wecom. Addresses on private networks are refused unless the installation allows them. URLs contain tokens, so they are stored encrypted, and answers contain only the host and a digest to distinguish them.',
   needs: edit('admin'),
   body: ChannelInput,
-  judge: ({ kind, ...fields }, { services }) =>
+  furtherIssues: ({ kind, ...fields }, { services }) =>
     services.tenants.channels.issues({ kind: kind && realKind(kind), fields }),
   returns: Channel,
   status: 201,
@@ -42,7 +42,7 @@ const updateNotificationChannel = endpoint('PATCH /tenant-admin/notification-cha
     'The kind cannot be changed. Sending a `target` back as it was returned changes nothing. A new default replaces the previous one; a disabled channel cannot become the default. A default channel that is disabled stays the default, and nothing is sent by default until it is enabled or another channel becomes the default.',
   needs: edit('admin'),
   body: ChannelPatch,
-  judge: (fields, { services }) => services.tenants.channels.issues({ fields }),
+  furtherIssues: (fields, { services }) => services.tenants.channels.issues({ fields }),
   returns: Channel,
   fails: [],
   run: async ({ params, body, principal, request, services }) =>

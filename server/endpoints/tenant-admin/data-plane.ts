@@ -23,7 +23,7 @@ const declareDataPlaneConnection = endpoint('POST /tenant-admin/data-plane', {
     'A tenant has one connection of each kind: a new one replaces it. Outside the edition `enterprise_hybrid` it is `inactive` and has no effect.',
   needs: edit('admin'),
   body: ConnectionInput,
-  judge: (sound, { services }) => services.tenants.connections.issues(sound),
+  furtherIssues: (sound, { services }) => services.tenants.connections.issues(sound),
   returns: DeclaredConnection,
   status: 201,
   fails: ['LIMIT_REACHED'],

@@ -59,7 +59,8 @@ const updateRoleWorkflowControls = endpoint('PATCH /tenant-admin/roles/:code/wor
     "Omitted stages are unchanged. Keys are the eight stage categories and the codes of existing stages. The controls of the owner's role cannot be lowered.",
   needs: edit('admin'),
   body: ControlsPatch,
-  judge: async ({ controls }, { plane }) => (await unlessRefused(() => stageIssues(controls ?? {}, plane))) ?? [],
+  furtherIssues: async ({ controls }, { plane }) =>
+    (await unlessRefused(() => stageIssues(controls ?? {}, plane))) ?? [],
   returns: Role,
   calls: ['getContractCatalog'],
   fails: ['LAST_OWNER'],

@@ -65,7 +65,7 @@ function totals(readings: Readings, currency: string): GivenWarning[] {
   if (isAmountProblem(computed) || isAmountProblem(stated)) return [];
   const agree = computed === stated;
   for (const key of ['quantity', 'unitPrice', 'totalAmount'])
-    judge(readings, key, agree ? undefined : { by: 0.15, doubt: 'TOTAL_MISMATCH' });
+    adjustConfidence(readings, key, agree ? undefined : { by: 0.15, doubt: 'TOTAL_MISMATCH' });
   return agree
     ? []
     : [
@@ -103,7 +103,7 @@ function instalments(readings: Readings, currency: string): GivenWarning[] {
   // Amounts computed from shares always add up to the total, so they confirm nothing.
   for (const key of keys)
     if (!agree || !readings.best(key)?.doubts.includes('FROM_SHARE'))
-      judge(readings, key, agree ? undefined : { by: 0.1, doubt: 'INSTALMENTS_MISMATCH' });
+      adjustConfidence(readings, key, agree ? undefined : { by: 0.1, doubt: 'INSTALMENTS_MISMATCH' });
   return agree
     ? []
     : [
@@ -113,7 +113,7 @@ function instalments(readings: Readings, currency: string): GivenWarning[] {
       ];
 }
 
-function judge(
+function adjustConfidence(
   readings: Readings,
   key: string,
   against: { readonly by: number; readonly doubt: WarningCode } | undefined,

@@ -1,6 +1,6 @@
 import { AnalyticsCashflow, AnalyticsInput } from '../../contract/records/analytics.js';
 import { analyticsCashflow, CASHFLOW_COUNTS, CASHFLOW_SUMS, cashflowCuts } from '../../domain/analytics/cashflow.js';
-import { seeSubject } from '../../domain/see-subject.js';
+import { requireSubjectInScope } from '../../domain/subject-in-scope.js';
 import { operation } from '../../steps/operation-context.js';
 
 /** Expected, received and invoiced amounts by month. */
@@ -10,7 +10,7 @@ export const getAnalyticsCashflow = operation({
   output: AnalyticsCashflow,
   fails: [],
   async run({ store }, call, input) {
-    seeSubject(call, input.subjectId);
+    requireSubjectInScope(call, input.subjectId);
     const segments = await store.figures.days({
       subjectId: input.subjectId,
       cuts: cashflowCuts(call),

@@ -1,7 +1,7 @@
 import { AnalyticsDistribution, AnalyticsInput } from '../../contract/records/analytics.js';
 import { agingCuts } from '../../domain/analytics/analytics.js';
 import { AGED_COUNTS, AGED_SUMS, analyticsDistribution } from '../../domain/analytics/distribution.js';
-import { seeSubject } from '../../domain/see-subject.js';
+import { requireSubjectInScope } from '../../domain/subject-in-scope.js';
 import { operation } from '../../steps/operation-context.js';
 
 /** Contracts by attribute, and outstanding amounts by age. */
@@ -11,7 +11,7 @@ export const getAnalyticsDistribution = operation({
   output: AnalyticsDistribution,
   fails: [],
   async run({ store }, call, input) {
-    seeSubject(call, input.subjectId);
+    requireSubjectInScope(call, input.subjectId);
     const ages = await store.figures.days({
       subjectId: input.subjectId,
       cuts: agingCuts(call),

@@ -1,6 +1,6 @@
 import { AnalyticsInput, AnalyticsSummary } from '../../contract/records/analytics.js';
 import { analyticsSummary, SUMMARY_COUNTS, SUMMARY_SUMS, summaryCuts } from '../../domain/analytics/summary.js';
-import { seeSubject } from '../../domain/see-subject.js';
+import { requireSubjectInScope } from '../../domain/subject-in-scope.js';
 import { operation } from '../../steps/operation-context.js';
 
 /** Headline totals of the contracts in scope. */
@@ -10,7 +10,7 @@ export const getAnalyticsSummary = operation({
   output: AnalyticsSummary,
   fails: [],
   async run({ store }, call, input) {
-    seeSubject(call, input.subjectId);
+    requireSubjectInScope(call, input.subjectId);
     const segments = await store.figures.days({
       subjectId: input.subjectId,
       cuts: summaryCuts(call),

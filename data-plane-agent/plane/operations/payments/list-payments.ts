@@ -5,7 +5,7 @@ import { PaymentPage, PaymentQuery } from '../../contract/records/lines.js';
 import { paymentRow } from '../../domain/contracts/presenter.js';
 import type { Store } from '../../store/store.js';
 import { operation } from '../../steps/operation-context.js';
-import { seeSubject } from '../../domain/see-subject.js';
+import { requireSubjectInScope } from '../../domain/subject-in-scope.js';
 
 /** Receivables of all contracts in the caller's scope, by tab. */
 export const listPayments = operation({
@@ -21,7 +21,7 @@ export const listPayments = operation({
       includeDeleted: includeDeleted ?? false,
     };
     if (filter.contractId !== null) await checkContractVisible(store, filter.contractId, filter);
-    seeSubject(call, filter.subjectId);
+    requireSubjectInScope(call, filter.subjectId);
     const asked = { page: page ?? 1, pageSize: pageSize ?? 20 };
     const { rows, total } = await store.paymentList.page(filter, asked);
     return pageOf(

@@ -12,29 +12,30 @@ import { conditionIssues } from '../../data-plane-agent/plane/domain/lifecycle/c
 import { endIssues, namingIssues } from '../../data-plane-agent/plane/domain/lifecycle/moves.js';
 import { viewIssues } from '../../data-plane-agent/plane/domain/views/views.js';
 
-/** Judges that need only the body: they report what the operations would refuse, with the same messages. */
+/** Further issues that depend on the body alone: what the operations would refuse, with the same messages. */
 interface Asked {
   /** Whether a field was sent and refused. */
   isRefused(path: string): boolean;
 }
 
-export const judgeStage = ({ completionRules }: Sound<StagePatch>): Issue[] =>
+export const stageRuleIssues = ({ completionRules }: Sound<StagePatch>): Issue[] =>
   conditionIssues('completionRules', completionRules);
 
-export const judgeTransition = ({ conditions, fromStageCode, toStageCode }: Sound<TransitionConfigPatch>): Issue[] => [
+export const transitionIssues = ({ conditions, fromStageCode, toStageCode }: Sound<TransitionConfigPatch>): Issue[] => [
   ...conditionIssues('conditions', conditions),
   ...endIssues({ fromStageCode, toStageCode }),
 ];
 
-export const judgeMove = (sound: Sound<TransitionInput>, { isRefused }: Asked): Issue[] =>
+export const moveIssues = (sound: Sound<TransitionInput>, { isRefused }: Asked): Issue[] =>
   isRefused('toStageCode') ? [] : namingIssues(sound);
 
-export const judgeView = ({ filters, groupBy }: Sound<SavedViewPatch>): Issue[] => viewIssues({ filters, groupBy });
+export const viewBodyIssues = ({ filters, groupBy }: Sound<SavedViewPatch>): Issue[] =>
+  viewIssues({ filters, groupBy });
 
-export const judgeExtraction = (sound: Sound<ExtractInput>, { isRefused }: Asked): Issue[] =>
+export const extractionIssues = (sound: Sound<ExtractInput>, { isRefused }: Asked): Issue[] =>
   isRefused('text') || isRefused('fileRef') ? [] : sourceIssues(sound);
 
-export const judgeFieldCommand = ({
+export const fieldCommandIssues = ({
   type,
   payload,
 }: {

@@ -14,7 +14,7 @@ import { TenantStore } from '../store/tenants.js';
  * requires a recent sign-in, so that a stolen session cannot gain permanent access; the owner of the account is
  * notified by mail; and their other sessions end.
  */
-export interface WaysIn {
+export interface SignInMethods {
   /**
    * Returns the session's id. Throws RECENT_LOGIN_REQUIRED if the session was started more than ten minutes ago, even
    * if it was refreshed since, and UNAUTHENTICATED if it has ended or does not exist.
@@ -25,10 +25,10 @@ export interface WaysIn {
    * either ended too or happen afterwards. Returns the number of ended sessions; the caller must notify `changes`
    * afterwards.
    */
-  changed(tx: Transaction, change: WayInChanged): Promise<{ readonly sessionsRevoked: number }>;
+  changed(tx: Transaction, change: SignInMethodChange): Promise<{ readonly sessionsRevoked: number }>;
 }
 
-export interface WayInChanged {
+export interface SignInMethodChange {
   readonly tenantId: string;
   readonly memberId: string;
   readonly change: SignInChange;
@@ -38,7 +38,7 @@ export interface WayInChanged {
   readonly sessionId: string | null;
 }
 
-export function createWaysIn({ clock, mail }: { clock: Clock; mail: MailOutbox }): WaysIn {
+export function createSignInMethods({ clock, mail }: { clock: Clock; mail: MailOutbox }): SignInMethods {
   return {
     requireRecentLogin: async (tx, { sessionId }) => {
       const session = sessionId === undefined ? undefined : await new SessionStore(tx).byId(sessionId);

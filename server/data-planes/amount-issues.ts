@@ -10,8 +10,8 @@ import type { Principal } from '../access/principal.js';
 import type { Plane } from './plane.js';
 
 /**
- * Judges for bodies with amounts: the allowed number of decimals depends on the currency, which is in the body or in
- * the existing record. They report the same messages as the operations.
+ * Further issues of bodies with amounts, with the messages of the operations: the allowed number of decimals depends on
+ * the currency, which is in the body or in the existing record.
  */
 interface Asked<P = unknown> {
   readonly params: P;
@@ -30,7 +30,7 @@ interface OfInvoice extends OfContract {
   readonly invoiceId?: string;
 }
 
-export function judgeContract(sound: Sound<ContractInput>, { isRefused, principal }: Asked): Issue[] {
+export function newContractIssues(sound: Sound<ContractInput>, { isRefused, principal }: Asked): Issue[] {
   const amounts = new AmountReader();
   const currency = isRefused('currencyCode') ? undefined : (sound.currencyCode ?? principal.settings.defaultCurrency);
   ofContract(amounts, sound, currency);
@@ -41,7 +41,7 @@ export function judgeContract(sound: Sound<ContractInput>, { isRefused, principa
   return amounts.found();
 }
 
-export async function judgeContractPatch(
+export async function contractPatchIssues(
   sound: Sound<ContractPatch>,
   { isRefused, params, plane, principal }: Asked<OfContract>,
 ): Promise<Issue[]> {
@@ -64,7 +64,7 @@ export async function judgeContractPatch(
   return amounts.found();
 }
 
-export async function judgeNewLine(
+export async function newLineIssues(
   sound: Sound<PaymentLinePatch>,
   { isRefused, params, plane }: Asked<OfContract>,
 ): Promise<Issue[]> {
@@ -77,7 +77,7 @@ export async function judgeNewLine(
   return amounts.found();
 }
 
-export async function judgeLine(
+export async function lineIssues(
   sound: Sound<PaymentLinePatch>,
   { isRefused, params, plane }: Asked<OfLine>,
 ): Promise<Issue[]> {
@@ -88,7 +88,7 @@ export async function judgeLine(
   return amounts.found();
 }
 
-export async function judgeInvoice(
+export async function invoiceIssues(
   sound: Sound<InvoicePatch>,
   { isRefused, params, plane }: Asked<OfInvoice>,
 ): Promise<Issue[]> {
