@@ -71,6 +71,8 @@ function bound({ dataPlanes, tenant }: Plant, who: Partial<Pick<Call, 'actor' | 
     timeZone: tenant.timeZone,
     today: tenant.day,
     reminderLeadDays: 7,
+    reminderEscalationDays: 7,
+    reminderHour: 9,
     currencyCode: 'CNY',
     language: 'en',
     idempotency: null,

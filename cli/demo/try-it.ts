@@ -87,6 +87,8 @@ async function lastRequest(
       timeZone: tenant.timeZone,
       today: todayIn(tenant.timeZone, clock.now()),
       reminderLeadDays: 7,
+      reminderEscalationDays: 7,
+      reminderHour: 9,
       currencyCode: 'CNY',
       language: 'en',
       idempotency: null,

@@ -198,6 +198,7 @@ export const FAILURES = {
     'Contracts have the contract type, or custom fields refer to it, so its code cannot be changed.',
     Type.Object({ contracts: Type.Integer(), fieldCodes: texts() }),
   ),
+  NOTHING_OUTSTANDING: domain(409, 'Nothing is outstanding on the payment line.', Type.Object({ paymentId: text() })),
   CHANNEL_IN_USE: domain(
     409,
     'Transitions of the lifecycle notify the channel, so it cannot be removed.',

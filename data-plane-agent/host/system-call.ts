@@ -9,6 +9,8 @@ export interface WorkedTenant {
   readonly id: string;
   readonly timeZone: string;
   readonly reminderLeadDays: number;
+  readonly reminderEscalationDays: number;
+  readonly reminderHour: number;
   readonly currencyCode: string;
   readonly language: string;
 }
@@ -36,6 +38,8 @@ export const systemCall = ({
   timeZone: tenant.timeZone,
   today: todayIn(tenant.timeZone, at),
   reminderLeadDays: tenant.reminderLeadDays,
+  reminderEscalationDays: tenant.reminderEscalationDays,
+  reminderHour: tenant.reminderHour,
   currencyCode: tenant.currencyCode,
   language: tenant.language,
   idempotency: null,

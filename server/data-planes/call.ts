@@ -35,6 +35,8 @@ export function callOf({
     timeZone: settings.timezone,
     today: todayIn(settings.timezone, request.receivedAt),
     reminderLeadDays: settings.reminderLeadDays,
+    reminderEscalationDays: settings.reminderEscalationDays,
+    reminderHour: settings.reminderHour,
     currencyCode: settings.defaultCurrency,
     language: settings.defaultLanguage,
     idempotency,

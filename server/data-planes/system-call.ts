@@ -6,8 +6,17 @@ import type { TenantRecord } from '../store/tenants.js';
 
 /** The settings of a tenant that jobs need, with defaults. */
 export function workedTenant({ id, settings }: Pick<TenantRecord, 'id' | 'settings'>): WorkedTenant {
-  const { timezone, reminderLeadDays, defaultCurrency, defaultLanguage } = settingsOf(settings);
-  return { id, timeZone: timezone, reminderLeadDays, currencyCode: defaultCurrency, language: defaultLanguage };
+  const { timezone, reminderLeadDays, reminderEscalationDays, reminderHour, defaultCurrency, defaultLanguage } =
+    settingsOf(settings);
+  return {
+    id,
+    timeZone: timezone,
+    reminderLeadDays,
+    reminderEscalationDays,
+    reminderHour,
+    currencyCode: defaultCurrency,
+    language: defaultLanguage,
+  };
 }
 
 /**

@@ -3,6 +3,7 @@ import account from './account.examples.json' with { type: 'json' };
 import analytics from './analytics.examples.json' with { type: 'json' };
 import audit from './audit.examples.json' with { type: 'json' };
 import channels from './channels.examples.json' with { type: 'json' };
+import collections from './collections.examples.json' with { type: 'json' };
 import contractConfiguration from './contract-configuration.examples.json' with { type: 'json' };
 import contracts from './contracts.examples.json' with { type: 'json' };
 import customFields from './custom-fields.examples.json' with { type: 'json' };
@@ -33,6 +34,7 @@ export const EXAMPLES: Examples = {
   ...analytics,
   ...audit,
   ...channels,
+  ...collections,
   ...contractConfiguration,
   ...contracts,
   ...customFields,

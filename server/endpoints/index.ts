@@ -2,6 +2,7 @@ import type { Endpoints } from '../http/mount.js';
 import { analyticsEndpoints } from './analytics.js';
 import { auditEndpoints } from './audit.js';
 import { authEndpoints } from './auth.js';
+import { collectionEndpoints } from './collections.js';
 import { contractConfigEndpoints } from './contract-config.js';
 import { contractExportEndpoints } from './contract-export.js';
 import { contractBulkEndpoints } from './contract-bulk.js';
@@ -55,6 +56,7 @@ export const ENDPOINTS = {
   ...contractHistoryEndpoints,
   ...contractExportEndpoints,
   ...paymentEndpoints,
+  ...collectionEndpoints,
   ...invoiceEndpoints,
   ...invoiceRegisterEndpoints,
   ...taskEndpoints,

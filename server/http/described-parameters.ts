@@ -46,6 +46,7 @@ const QUERY_PARAMETERS: Readonly<Record<string, string>> = {
   pageSize: 'The maximum number of records of the page.',
   sort: 'The field to sort by. Without it the newest come first.',
   contractId: 'Only records of this contract.',
+  paymentId: 'Only records of this payment line.',
   tab: 'Which lines: `due` from today on, `overdue` before today, `reconcile` and `invoice` where that has not been done yet, or `all`.',
   language: 'The language of the labels.',
   tenantSlug: "The organisation's short name.",

@@ -75,6 +75,12 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
   ImportedRow: 'The result of one row.',
   ImportError: 'Why a row was not imported.',
 
+  CollectionRow: 'A payment line to collect, with its reminders and its hold.',
+  CollectionPage: 'A page of payment lines to collect.',
+  HoldInput: 'Why and how long reminders of a payment line are stopped.',
+  Hold: 'A hold, which stops reminders of a payment line.',
+  ReminderDelivery: 'A reminder and its result, or why it was not sent.',
+  ReminderDeliveryPage: 'A page of reminders.',
   PaymentLine: 'A payment line: an amount that is due on a day, with the amounts received and invoiced.',
   PaymentLineInput: 'A new payment line.',
   PaymentLinePatch: 'The fields to change.',

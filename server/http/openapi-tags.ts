@@ -81,7 +81,7 @@ const TAGS: readonly Tag[] = [
   },
   {
     name: 'Collections',
-    description: 'Overdue and upcoming payment lines, and reminders.',
+    description: 'Overdue and upcoming payment lines, their reminders, and holds that stop reminders.',
     routes: [/ \/collections\b/],
   },
   {

@@ -152,6 +152,8 @@ const callOf = ({ tenantId, userId, userName, timeZone, reminderLeadDays }: Tena
   timeZone,
   today,
   reminderLeadDays,
+  reminderEscalationDays: 7,
+  reminderHour: 9,
   currencyCode: 'CNY',
   language: 'en',
   idempotency: null,

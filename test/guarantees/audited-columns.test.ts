@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Columns, Table } from '../../data-plane-agent/base/database/columns.js';
+import { Hold, ReminderDelivery } from '../../data-plane-agent/plane/contract/records/collections.js';
 import { ContractDetail, Note, Term } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { DynamicField } from '../../data-plane-agent/plane/contract/records/fields.js';
 import { FileRecord } from '../../data-plane-agent/plane/contract/records/files.js';
@@ -71,6 +72,25 @@ const AUDITED: Readonly<Record<string, readonly [record: string, ...unaudited: s
   lifecycle_stages: ['lifecycle_stage', 'id', 'templateId', 'createdAt', 'updatedAt'],
   lifecycle_transitions: ['lifecycle_transition', 'id', 'templateId', 'createdAt', 'updatedAt'],
   dynamic_fields: ['dynamic_field', 'id', 'nameKey', 'createdAt', 'updatedAt', 'version'],
+  line_holds: ['hold', 'id', 'contractId', 'createdBy', 'createdAt', 'updatedAt'],
+  reminders: [
+    'reminder',
+    'id',
+    'paymentId',
+    'contractId',
+    'dueDate',
+    'occurrence',
+    'localDate',
+    'runId',
+    'channelKind',
+    'subject',
+    'attempts',
+    'nextAttemptAt',
+    'createdBy',
+    'createdAt',
+    'updatedAt',
+    'sentAt',
+  ],
   saved_views: ['saved_view', 'id', 'nameKey', 'createdBy', 'createdAt', 'updatedAt'],
   files: ['file', 'id', 'contractId', 'objectKey', 'etag', 'scanTries', 'scanDueAt', 'createdAt', 'updatedAt'],
 };
@@ -123,6 +143,20 @@ const API: Readonly<Record<string, readonly [fields: readonly string[], ...omitt
   lifecycle_stage: [fieldsOf(Stage), 'templateId'],
   lifecycle_transition: [fieldsOf(TransitionConfig), 'templateId'],
   dynamic_field: [fieldsOf(DynamicField), 'version'],
+  hold: [fieldsOf(Hold), 'paymentId', 'isActive', 'createdBy'],
+  reminder: [
+    fieldsOf(ReminderDelivery),
+    'paymentId',
+    'contractId',
+    'occurrence',
+    'dueDate',
+    'kind',
+    'attempts',
+    'nextAttemptAt',
+    'subject',
+    'runId',
+    'sentAt',
+  ],
   saved_view: [fieldsOf(SavedView), 'createdBy', 'warnings'],
   file: [fieldsOf(FileRecord), 'contractId'],
 };

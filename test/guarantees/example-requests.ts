@@ -40,6 +40,12 @@ export const EXAMPLE_REQUESTS: Requests = {
   'POST /contracts/import/preview': (org) => ({ body: { csv: csvOf(org, 'POST /contracts/import/preview') } }),
   'POST /contracts/extract': () => ({ body: { text: PAPER } }),
 
+  'GET /collections': () => ({ query: { tab: 'overdue', pageSize: '2' } }),
+  'PUT /collections/:paymentId/hold': async (org) => ({
+    params: { paymentId: await line(org, 'PUT /collections/:paymentId/hold') },
+    body: { kind: 'promise', until: '2026-03-31', note: 'Ms Wang will pay when the invoice has been checked.' },
+  }),
+
   'GET /payments': async (org) => ({ query: { tab: 'all', contractId: await activeContract(org), pageSize: '2' } }),
   'POST /contracts/:id/payments': async (org) => ({
     params: { id: await entered(org, 'POST /contracts/:id/payments') },

@@ -49,7 +49,7 @@ const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: 
  */
 const COMING: Readonly<Record<string, readonly string[]>> = {
   platform: [],
-  tenant: ['0016-invoice-register', '0017-receipts-by-transfer'],
+  tenant: ['0016-invoice-register', '0017-receipts-by-transfer', '0018-collections'],
 };
 const LISTS: Readonly<Record<string, { readonly folder: string; readonly migrations: readonly Migration[] }>> = {
   platform: { folder: 'server/store/migrations/', migrations: PLATFORM_MIGRATIONS },

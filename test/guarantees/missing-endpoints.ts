@@ -3,7 +3,6 @@
  * never added.
  */
 export const MISSING: readonly string[] = `
-  GET /collections
   GET /collections/preview
   POST /collections/remind
   POST /collections/remind-bulk
@@ -14,9 +13,6 @@ export const MISSING: readonly string[] = `
   GET /calendar-sync/start
   GET /calendar-sync/callback
   POST /calendar-sync/sync-open-payments
-  PUT /collections/:paymentId/hold
-  DELETE /collections/:paymentId/hold
-  GET /collections/deliveries
 `
   .split('\n')
   .map((line) => line.trim())

@@ -8,6 +8,7 @@ import { ANALYTICS_REQUESTS } from './analytics-requests.js';
 import { AUTH_REQUESTS } from './auth-requests.js';
 import { DYNAMIC_FIELD_REQUESTS } from './dynamic-field-requests.js';
 import { CONTRACT_REQUESTS } from './contract-requests.js';
+import { COLLECTION_REQUESTS } from './collection-requests.js';
 import { CONTRACT_IMPORT_REQUESTS } from './contract-import-requests.js';
 import type { Organisation } from './organisations.js';
 import { INVITATION_REQUESTS } from './invitation-requests.js';
@@ -84,6 +85,7 @@ export const REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | P
   }),
   'GET /payments/stats': () => ({}),
   ...ANALYTICS_REQUESTS,
+  ...COLLECTION_REQUESTS,
   'PATCH /payments/:paymentId': async (org) => ({ params: { paymentId: await line(org) }, body: { amount: 1_200 } }),
   'DELETE /payments/:paymentId': async (org) => ({ params: { paymentId: await line(org) } }),
   'GET /payments/:paymentId/receipts': async (org) => ({ params: { paymentId: await line(org) } }),

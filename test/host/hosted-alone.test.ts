@@ -137,6 +137,8 @@ describe('a data plane hosted without the server', () => {
           id,
           timeZone: 'Asia/Shanghai',
           reminderLeadDays: 7,
+          reminderEscalationDays: 7,
+          reminderHour: 9,
           currencyCode: 'CNY',
           language: 'zh-CN',
         }));

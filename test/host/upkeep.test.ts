@@ -264,6 +264,8 @@ forEachDatabase((kind, fresh) => {
         today: '2026-03-16',
         currencyCode: 'EUR',
         reminderLeadDays: 3,
+        reminderEscalationDays: 7,
+        reminderHour: 9,
         language: 'zh-CN',
       });
       expect(calls[0]?.call.actor).to.deep.equal({ kind: 'system', id: null, name: 'test', roleCode: null, ip: null });

@@ -77,6 +77,8 @@ export const aCall = (): Call => ({
   timeZone: 'Asia/Shanghai',
   today: '2026-03-15',
   reminderLeadDays: 7,
+  reminderEscalationDays: 7,
+  reminderHour: 9,
   currencyCode: 'CNY',
   language: 'en',
   idempotency: null,

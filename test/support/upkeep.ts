@@ -27,7 +27,15 @@ export interface UpkeepProcess {
 
 /** The active tenants: by default all, in the time zone of Shanghai. */
 export const inShanghai = (ids: readonly string[]): WorkedTenant[] =>
-  ids.map((id) => ({ id, timeZone: 'Asia/Shanghai', reminderLeadDays: 3, currencyCode: 'EUR', language: 'zh-CN' }));
+  ids.map((id) => ({
+    id,
+    timeZone: 'Asia/Shanghai',
+    reminderLeadDays: 3,
+    reminderEscalationDays: 7,
+    reminderHour: 9,
+    currencyCode: 'EUR',
+    language: 'zh-CN',
+  }));
 
 export function upkeepProcess({
   database,

@@ -56,6 +56,10 @@ export const Call = s.object({
   /** The current day in the tenant's time zone, determined once per request. */
   today: s.day(),
   reminderLeadDays: s.integer({ max: 90 }),
+  /** Days after the due date on which reminders are escalated; 0 for never. */
+  reminderEscalationDays: s.integer({ max: 90 }),
+  /** The hour of the day, in the time zone, from which reminders are sent. */
+  reminderHour: s.integer({ max: 23 }),
   currencyCode: s.currency(),
   language: s.text({ max: 35 }),
   /** A write sent twice with one key runs once. */

@@ -33,6 +33,26 @@ export const TASK_STATUSES = [
   'canceled',
   'overdue',
 ] as const;
+export const COLLECTION_TABS = ['overdue', 'soon', 'all'] as const;
+/** The automatic reminders of a line, by rising severity. */
+export const REMINDER_STEPS = ['pre_due', 'due_day', 'overdue_1', 'escalated', 'final'] as const;
+/** The automatic reminders, and those that somebody sends. */
+export const DELIVERY_STEPS = [...REMINDER_STEPS, 'manual'] as const;
+/** `superseded`: missed while no sweep ran, and replaced by a later step. */
+export const REMINDER_STATUSES = ['queued', 'sent', 'failed', 'skipped', 'superseded'] as const;
+/** Why a reminder was not sent. */
+export const SKIP_REASONS = [
+  'HELD',
+  'BEFORE_STAGE',
+  'NO_CHANNEL',
+  'CHANNEL_DISABLED',
+  'REMINDED_TODAY',
+  'LIMIT_REACHED',
+  'SUPERSEDED',
+  'SETTLED',
+  'NO_RECIPIENT',
+] as const;
+export const HOLD_KINDS = ['promise', 'dispute', 'pause'] as const;
 /** Workflow control levels, weakest first: each includes the ones before it. */
 export const CONTROLS = ['none', 'view', 'edit', 'approve', 'sign', 'admin'] as const;
 
@@ -50,4 +70,10 @@ export type FileKind = (typeof FILE_KINDS)[number];
 export type ScanStatus = (typeof SCAN_STATUSES)[number];
 export type WorkflowEventKind = (typeof WORKFLOW_EVENT_KINDS)[number];
 export type WorkflowEventSource = (typeof WORKFLOW_EVENT_SOURCES)[number];
+export type CollectionTab = (typeof COLLECTION_TABS)[number];
+export type ReminderStep = (typeof REMINDER_STEPS)[number];
+export type DeliveryStep = (typeof DELIVERY_STEPS)[number];
+export type ReminderStatus = (typeof REMINDER_STATUSES)[number];
+export type SkipReason = (typeof SKIP_REASONS)[number];
+export type HoldKind = (typeof HOLD_KINDS)[number];
 export type Control = (typeof CONTROLS)[number];

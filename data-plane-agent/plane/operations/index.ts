@@ -6,6 +6,10 @@ import { checkAudit } from './audit/check-audit.js';
 import { exportAudit } from './audit/export-audit.js';
 import { getAuditHead } from './audit/get-audit-head.js';
 import { listAudit } from './audit/list-audit.js';
+import { setPaymentHold } from './collections/set-payment-hold.js';
+import { listCollections } from './collections/list-collections.js';
+import { listDeliveries } from './collections/list-deliveries.js';
+import { deletePaymentHold } from './collections/delete-payment-hold.js';
 import { bulkAttachContracts } from './contracts/bulk-attach-contracts.js';
 import { bulkDeleteContracts } from './contracts/bulk-delete-contracts.js';
 import { createContract } from './contracts/create-contract.js';
@@ -126,6 +130,10 @@ export const OPERATIONS = {
   updateTask,
   stepOverdueTasks,
   listPayments,
+  listCollections,
+  setPaymentHold,
+  deletePaymentHold,
+  listDeliveries,
   getPaymentStats,
   getLineCurrency,
   getAnalyticsSummary,

@@ -1,4 +1,4 @@
-import type { Day } from '../../base/day.js';
+import { addDays } from '../../base/day.js';
 import type { Dialect, Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import type { PaymentTab } from '../contract/vocabulary.js';
@@ -9,11 +9,14 @@ import type { Totals } from './totals.js';
 
 /** Which lines to list. The scope is not a filter: it comes from the call. */
 export interface PaymentFilter {
-  readonly tab: PaymentTab;
+  readonly tab: PaymentTab | CollectedTab;
   readonly contractId: string | null;
   readonly subjectId: string | null;
   readonly includeDeleted: boolean;
 }
+
+/** Open lines that are due within the reminder lead days, and these together with those that are overdue. */
+export type CollectedTab = 'due_soon' | 'overdue_or_due_soon';
 
 /** Payment lines across all contracts, by tab. */
 export class PaymentList {
@@ -110,7 +113,7 @@ function selected(
   const where = allOf([
     inScope.where,
     ...(includeDeleted ? [] : [LIVE]),
-    ...(tab === 'all' ? [] : [onTab(tab, call.today)]),
+    ...(tab === 'all' ? [] : [onTab(tab, call)]),
     ...(contractId === null ? [] : [fragment('payment_lines.contract_id = ?', contractId)]),
     ...(subjectId === null ? [] : [fragment('contracts.subject_id = ?', subjectId)]),
   ]);
@@ -140,12 +143,26 @@ export function linesInScope(
 /**
  * `due` and `overdue` divide the open lines between them. The texts must equal the conditions of the partial indexes.
  */
-export function onTab(tab: Exclude<PaymentTab, 'all'>, today: Day): Fragment {
+export function onTab(
+  tab: Exclude<PaymentFilter['tab'], 'all'>,
+  { today, reminderLeadDays }: Pick<Call, 'today' | 'reminderLeadDays'>,
+): Fragment {
   switch (tab) {
     case 'due':
       return fragment('payment_lines.outstanding_minor > 0 AND payment_lines.due_date >= ?', today);
     case 'overdue':
       return fragment('payment_lines.outstanding_minor > 0 AND payment_lines.due_date < ?', today);
+    case 'due_soon':
+      return fragment(
+        'payment_lines.outstanding_minor > 0 AND payment_lines.due_date >= ? AND payment_lines.due_date <= ?',
+        today,
+        addDays(today, reminderLeadDays),
+      );
+    case 'overdue_or_due_soon':
+      return fragment(
+        'payment_lines.outstanding_minor > 0 AND payment_lines.due_date <= ?',
+        addDays(today, reminderLeadDays),
+      );
     case 'reconcile':
       return fragment("payment_lines.received_minor > 0 AND payment_lines.reconciliation_status <> 'matched'");
     case 'invoice':

@@ -15,6 +15,7 @@ import { FieldStore } from './fields.js';
 import { FieldValueStore } from './field-values.js';
 import { FigureStore } from './figures.js';
 import { FileStore } from './files.js';
+import { HoldStore } from './holds.js';
 import { ImportStore } from './imports.js';
 import { InvoiceRegister } from './invoice-register.js';
 import { InvoiceStore } from './invoices.js';
@@ -25,6 +26,7 @@ import { LineStore } from './lines.js';
 import { OutboxStore } from './outbox.js';
 import { OwnershipStore } from './ownership.js';
 import { PaymentList } from './payment-list.js';
+import { ReminderStore } from './reminders.js';
 import { TaskStore } from './tasks.js';
 import type { Totals } from './totals.js';
 import { TransferStore } from './transfers.js';
@@ -48,6 +50,8 @@ export interface Store {
   readonly invoiceRegister: InvoiceRegister;
   readonly tasks: TaskStore;
   readonly paymentList: PaymentList;
+  readonly holds: HoldStore;
+  readonly reminders: ReminderStore;
   readonly lifecycle: LifecycleStore;
   readonly lifecycleConfig: LifecycleConfigStore;
   readonly workflowEvents: WorkflowEventStore;
@@ -93,6 +97,8 @@ export function createStore({ tx, call, recorder, rollupDelta, clock, keyRing, t
     invoiceRegister: new InvoiceRegister(tx, call, totals),
     tasks: new TaskStore(tx, call, recorder),
     paymentList: new PaymentList(tx, call, totals),
+    holds: new HoldStore(tx, call, recorder),
+    reminders: new ReminderStore(tx, call, totals),
     lifecycle: new LifecycleStore(tx, call, recorder),
     lifecycleConfig: new LifecycleConfigStore(tx, call, { clock, recorder }),
     workflowEvents: new WorkflowEventStore(tx, call, { clock, recorder }),

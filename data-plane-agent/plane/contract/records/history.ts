@@ -4,7 +4,16 @@ import { ACTOR_KINDS } from '../../../base/audit/records.js';
 import { page, pageQuery } from './common.js';
 
 /** The kinds of records whose changes appear in the history of a contract. */
-export const HISTORY_RECORDS = ['contract', 'payment_line', 'term', 'note', 'invoice', 'fulfillment_task'] as const;
+export const HISTORY_RECORDS = [
+  'contract',
+  'payment_line',
+  'term',
+  'note',
+  'invoice',
+  'fulfillment_task',
+  'hold',
+  'reminder',
+] as const;
 export type HistoryRecord = (typeof HISTORY_RECORDS)[number];
 
 /** The maximum number of changed fields listed per entry. */
@@ -18,7 +27,7 @@ export const historyChangeProperties = {
   recordName: s.nullable(
     s.text({
       about:
-        "The displayed name: a contract's number, a line's period, a term's title, a note's label, an invoice's number, a task's code.",
+        "The displayed name: a contract's number, a line's period, a term's title, a note's label, an invoice's number, a task's code, the period of a hold's line, the step of a reminder.",
     }),
   ),
   field: s.text({

@@ -19,14 +19,16 @@ export interface HistoryReader {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** The stored field that serves as the record's name. */
-const CALLED_BY: Readonly<Record<HistoryRecord, string>> = {
+/** The stored field that serves as the record's name; a hold has the id of its line, and is named after it. */
+const CALLED_BY: Readonly<Record<HistoryRecord, string | null>> = {
   contract: 'contractNo',
   payment_line: 'period',
   term: 'title',
   note: 'label',
   invoice: 'invoiceNo',
   fulfillment_task: 'code',
+  hold: null,
+  reminder: 'step',
 };
 
 type Change = KeptChange & { readonly record: HistoryRecord };
@@ -52,7 +54,8 @@ export function historyEntry(
 
 function changesOf(change: Change, { currencyOf, visibleFields, names }: HistoryReader): HistoryChange[] {
   const { record, id, fields } = change;
-  const [oldName, newName] = fields[CALLED_BY[record]] ?? [null, null];
+  const field = CALLED_BY[record];
+  const [oldName, newName] = (field === null ? undefined : fields[field]) ?? [null, null];
   const name = newName ?? oldName;
   const of = { record, recordId: id, recordName: typeof name === 'string' ? name : (names.get(id) ?? null) };
   return changedFields(change, currencyOf).flatMap(({ field, before, after, isDerived }): HistoryChange[] => {

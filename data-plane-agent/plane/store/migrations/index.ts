@@ -16,6 +16,7 @@ import { closedRecords } from './0014-closed-records.js';
 import { dueWork } from './0015-due-work.js';
 import { invoiceRegister } from './0016-invoice-register.js';
 import { receiptsByTransfer } from './0017-receipts-by-transfer.js';
+import { collections } from './0018-collections.js';
 
 /** The steps of the tenant database's schema, oldest first. A step that has landed is never edited. */
 export const TENANT_MIGRATIONS: readonly Migration[] = [
@@ -36,4 +37,5 @@ export const TENANT_MIGRATIONS: readonly Migration[] = [
   dueWork,
   invoiceRegister,
   receiptsByTransfer,
+  collections,
 ];
