@@ -36,6 +36,8 @@ import { openapiPage } from './http/openapi.js';
 import { rateLimit } from './http/rate-limit.js';
 import { refuseOtherKeys } from './key-ring-check.js';
 import { createOutbounds } from './outbounds.js';
+import { createAiGateway } from './integrations/ai-gateway/ai-gateway.js';
+import { policyOf } from './integrations/ai-gateway/settings.js';
 import { jobsOf } from './jobs.js';
 import { createMailOutbox } from './notifications/outbox.js';
 import { keySet } from './pages.js';
@@ -131,6 +133,13 @@ export async function compose(
       directory,
       audit,
       health,
+      aiGateway: createAiGateway({
+        policy: policyOf(config),
+        database: platform,
+        clock,
+        keyRing: config.keyRing,
+        directory,
+      }),
       mail,
       challenge: composeChallenge(config, { log }),
     };

@@ -39,6 +39,7 @@ import { parseMailAddress, type MailAddress } from './notifications/address.js';
 import { smtpEncryption } from './notifications/smtp-encryption.js';
 import { parseSsoProviders, withoutTenants } from './auth/sso-providers.js';
 import { parsePlanCatalog, type PlanCatalog } from './access/plans.js';
+import { GATEWAY_SETTINGS } from './integrations/ai-gateway/settings.js';
 
 /** An invalid port is reported for PORT only. */
 const localAddress = ({ textOf }: DefaultContext): string => {
@@ -216,6 +217,7 @@ export const SETTINGS = {
     kind: json(parseSsoProviders),
     secret: true,
   }),
+  ...GATEWAY_SETTINGS,
   outboundAllowPrivate: setting({
     name: 'OUTBOUND_ALLOW_PRIVATE',
     about:

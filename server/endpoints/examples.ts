@@ -1,5 +1,6 @@
 import type { Examples } from '../http/openapi-examples.js';
 import account from './account.examples.json' with { type: 'json' };
+import aiGateway from './ai-gateway.examples.json' with { type: 'json' };
 import analytics from './analytics.examples.json' with { type: 'json' };
 import audit from './audit.examples.json' with { type: 'json' };
 import channels from './channels.examples.json' with { type: 'json' };
@@ -31,6 +32,7 @@ import workflow from './workflow.examples.json' with { type: 'json' };
  */
 export const EXAMPLES: Examples = {
   ...account,
+  ...aiGateway,
   ...analytics,
   ...audit,
   ...channels,

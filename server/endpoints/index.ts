@@ -1,4 +1,5 @@
 import type { Endpoints } from '../http/mount.js';
+import { aiGatewayEndpoints } from './ai-gateway.js';
 import { analyticsEndpoints } from './analytics.js';
 import { auditEndpoints } from './audit.js';
 import { authEndpoints } from './auth.js';
@@ -61,6 +62,7 @@ export const ENDPOINTS = {
   ...invoiceRegisterEndpoints,
   ...taskEndpoints,
   ...analyticsEndpoints,
+  ...aiGatewayEndpoints,
   ...savedViewEndpoints,
   ...fileEndpoints,
   ...extractionEndpoints,

@@ -13,6 +13,7 @@ import type { Profile } from '../auth/profile.js';
 import type { Resolve } from '../auth/resolve.js';
 import type { Sessions } from '../auth/sessions.js';
 import type { Sso } from '../auth/sso.js';
+import type { AiGateway } from '../integrations/ai-gateway/ai-gateway.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import type { Directory } from '../tenants/directory.js';
 import type { Tenants } from '../tenants/tenants.js';
@@ -47,6 +48,7 @@ export interface TenantServices {
 export interface Services extends AuthServices, TenantServices {
   readonly audit: PlatformAudit;
   readonly health: Health;
+  readonly aiGateway: AiGateway;
   readonly mail: MailOutbox;
   /** Called by the handler for every endpoint whose body has a `challengeToken`. */
   readonly challenge: BotChallenge;

@@ -7,8 +7,13 @@ const WEIGHTS = [1, 3, 9, 27, 19, 26, 16, 17, 20, 29, 25, 13, 8, 24, 10, 30, 28]
 
 /** Whether a tax number is a unified social credit code of 18 characters with a valid check character. */
 export function isSocialCreditCode(code: string): boolean {
-  const values = [...code.toUpperCase()].map((character) => ALPHABET.indexOf(character));
-  if (values.length !== 18 || values.includes(-1)) return false;
-  const sum = WEIGHTS.reduce((total, weight, index) => total + weight * (values[index] ?? 0), 0);
-  return (31 - (sum % 31)) % 31 === values[17];
+  if (code.length !== 18) return false;
+  const characters = code.toUpperCase();
+  let sum = 0;
+  for (const [index, weight] of WEIGHTS.entries()) {
+    const value = ALPHABET.indexOf(characters.charAt(index));
+    if (value < 0) return false;
+    sum += weight * value;
+  }
+  return (31 - (sum % 31)) % 31 === ALPHABET.indexOf(characters.charAt(17));
 }

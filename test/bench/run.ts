@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { aiGatewayRows } from './ai-gateway.js';
 import { createDatabase, stopPostgres, whyNoPostgres } from '../support/postgres.js';
 import { startProcess, type Running } from '../support/process.js';
 import { datasetFolder, CACHE, copyOf, enterContracts, registerTenants, todayOf, type Dataset } from './dataset.js';
@@ -30,7 +31,7 @@ const CASES = new Set(
     .filter((key) => key !== ''),
 );
 /** Cases that create their own accounts and need no contracts. */
-const WITHOUT_DATASET: ReadonlySet<string> = new Set(['enumeration', 'files']);
+const WITHOUT_DATASET: ReadonlySet<string> = new Set(['ai-gateway', 'enumeration', 'files']);
 const needsDataset = CASES.size === 0 || [...CASES].some((key) => !WITHOUT_DATASET.has(key));
 const POSTGRES_CASES: ReadonlySet<string> = new Set(['list', 'get', 'create', 'receipt', 'import']);
 const POSTGRES_AT_LEAST = 0.5;
@@ -47,6 +48,7 @@ async function bench(): Promise<void> {
   const undo: (() => Promise<unknown>)[] = [];
   const rows: Row[] = [];
   try {
+    if (isWanted('ai-gateway')) rows.push(...aiGatewayRows());
     if (isWanted('enumeration')) rows.push(...(await enumerationRows()));
     if (isWanted('files')) rows.push(...(await fileRows()));
     if (needsDataset) {

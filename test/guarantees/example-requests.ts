@@ -46,6 +46,14 @@ export const EXAMPLE_REQUESTS: Requests = {
     body: { kind: 'promise', until: '2026-03-31', note: 'Ms Wang will pay when the invoice has been checked.' },
   }),
 
+  'POST /ai-gateway/inspect': () => ({
+    body: {
+      provider: 'openai',
+      model: 'gpt-5-mini',
+      purpose: 'Draft of a payment reminder',
+      input: 'Remind Ms Wang (wang@harbour.example, +86 138 0013 8000) that the second instalment is due on 31 March.',
+    },
+  }),
   'GET /payments': async (org) => ({ query: { tab: 'all', contractId: await activeContract(org), pageSize: '2' } }),
   'POST /contracts/:id/payments': async (org) => ({
     params: { id: await entered(org, 'POST /contracts/:id/payments') },

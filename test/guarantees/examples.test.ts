@@ -37,7 +37,15 @@ describe('the examples of the reference', () => {
     await writeFile(join(one.dataDir, 'demo-password'), `${DEMO_PASSWORD}\n`);
     const made = await one.inProcess(['demo', '--no-serve', '--json'], { clock });
     expect(made.code, made.stderr).to.equal(0);
-    server = await startServer({ clock, env: { DATA_DIR: one.dataDir, LOGIN_FAILURES_PER_ACCOUNT: '0' } });
+    server = await startServer({
+      clock,
+      env: {
+        DATA_DIR: one.dataDir,
+        LOGIN_FAILURES_PER_ACCOUNT: '0',
+        AI_GATEWAY_ALLOWED_PROVIDERS: 'openai',
+        AI_GATEWAY_ALLOWED_MODELS: 'gpt-5*',
+      },
+    });
     const org = await demoOrganisation(server);
     const failed: string[] = [];
     for (const [name, endpoint] of endpoints) {

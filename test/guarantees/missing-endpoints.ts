@@ -8,7 +8,6 @@ export const MISSING: readonly string[] = `
   POST /collections/remind-bulk
   POST /collections/run-due-reminders
   POST /tenant-admin/notification-channels/:id/test
-  POST /ai-gateway/inspect
   GET /calendar-sync/status
   GET /calendar-sync/start
   GET /calendar-sync/callback

@@ -22,7 +22,7 @@ interface Document {
 
 /** Names of operations consist of a verb and a noun, except those in `WITHOUT_NOUN`. */
 const VERBS =
-  /^(accept|add|bulkDelete|bulkSet|change|confirm|create|declare|delete|disable|download|end|exchange|export|extract|find|finish|get|import|list|login|offboard|presign|preview|record|refresh|register|request|resend|restore|review|revoke|run|send|set|start|transfer|transition|update|withdraw)[A-Z]\w{2,}$/;
+  /^(accept|add|bulkDelete|bulkSet|change|confirm|create|declare|delete|disable|download|end|exchange|export|extract|find|finish|get|import|inspect|list|login|offboard|presign|preview|record|refresh|register|request|resend|restore|review|revoke|run|send|set|start|transfer|transition|update|withdraw)[A-Z]\w{2,}$/;
 const WITHOUT_NOUN = ['login', 'logout'];
 
 /** Properties that need no description, because the name is sufficient. */

@@ -86,6 +86,9 @@ export const REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | P
   'GET /payments/stats': () => ({}),
   ...ANALYTICS_REQUESTS,
   ...COLLECTION_REQUESTS,
+  'POST /ai-gateway/inspect': () => ({
+    body: { provider: 'openai', model: 'gpt-5-mini', purpose: 'summary', input: 'Summarise the contract.' },
+  }),
   'PATCH /payments/:paymentId': async (org) => ({ params: { paymentId: await line(org) }, body: { amount: 1_200 } }),
   'DELETE /payments/:paymentId': async (org) => ({ params: { paymentId: await line(org) } }),
   'GET /payments/:paymentId/receipts': async (org) => ({ params: { paymentId: await line(org) } }),

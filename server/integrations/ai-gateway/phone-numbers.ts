@@ -1,0 +1,63 @@
+import { getCountries, getCountryCallingCode, Metadata } from 'libphonenumber-js/core';
+import metadata from 'libphonenumber-js/metadata.min';
+
+/** The possible lengths of national numbers by country calling code. */
+const LENGTHS: ReadonlyMap<string, ReadonlySet<number>> = lengthsByCode();
+
+function lengthsByCode(): Map<string, Set<number>> {
+  const byCode = new Map<string, Set<number>>();
+  for (const country of getCountries(metadata)) {
+    const plan = new Metadata(metadata);
+    plan.selectNumberingPlan(country);
+    const code = getCountryCallingCode(country, metadata);
+    const lengths = byCode.get(code) ?? new Set();
+    for (const length of plan.numberingPlan?.possibleLengths() ?? []) lengths.add(length);
+    byCode.set(code, lengths);
+  }
+  return byCode;
+}
+
+/** The fewest and the most digits of a number with its calling code; shorter ones are services within a country. */
+export const INTERNATIONAL_DIGITS = { min: 8, max: 15 } as const;
+
+/** Whether the digits after `+` are a number by E.164: a calling code in use, and a length that its country has. */
+export function isInternationalNumber(digits: string): boolean {
+  if (digits.length < INTERNATIONAL_DIGITS.min || digits.length > INTERNATIONAL_DIGITS.max) return false;
+  return [1, 2, 3].some((length) => LENGTHS.get(digits.slice(0, length))?.has(digits.length - length) === true);
+}
+
+/**
+ * Whether these groups of digits, joined with dashes, are a mobile number of China in one of the forms in which it is
+ * written, with or without `86`. Amounts such as `13 800 138 000` have groups too.
+ */
+export function isChineseMobile(digits: string, groups: readonly number[]): boolean {
+  const prefix = CHINESE_MOBILE.exec(digits)?.[1];
+  if (prefix === undefined) return false;
+  const form = withoutFirst(groups, prefix.length);
+  return FORMS.has(form.join('-')) || isSpaced(form);
+}
+
+const CHINESE_MOBILE = /^((?:(?:00)?86)?)1[3-9]\d{9}$/;
+const FORMS = new Set(['11', '3-4-4', '3-8', '7-4', '4-4-3', '3-3-5', '5-6', '6-5']);
+
+function withoutFirst(groups: readonly number[], digits: number): number[] {
+  const form: number[] = [];
+  let left = digits;
+  for (const group of groups) {
+    const taken = Math.min(group, left);
+    left -= taken;
+    if (group > taken) form.push(group - taken);
+  }
+  return form;
+}
+
+/** `1 3 8 0 0 …`, and `13 80 01 …`. */
+export const isSpaced = (groups: readonly number[]): boolean =>
+  groups.length > 4 &&
+  groups.every((group, index) => group <= 2 && (group === groups[0] || index === groups.length - 1));
+
+/** A landline of China: area code and number, which are separated. */
+export const isChineseLandline = (digits: string, groups: readonly number[]): boolean =>
+  LANDLINE.test(digits) && ['3-8', '3-7', '4-7', '4-8', '3-4-4', '4-4-4', '4-3-4', '3-3-4'].includes(groups.join('-'));
+
+const LANDLINE = /^0(?:10|2\d|[3-9]\d\d)[2-8]\d{6,7}$/;
