@@ -10,10 +10,10 @@ export function isSocialCreditCode(code: string): boolean {
   if (code.length !== 18) return false;
   const characters = code.toUpperCase();
   let sum = 0;
-  for (const [index, weight] of WEIGHTS.entries()) {
+  for (let index = 0; index < WEIGHTS.length; index++) {
     const value = ALPHABET.indexOf(characters.charAt(index));
     if (value < 0) return false;
-    sum += weight * value;
+    sum += (WEIGHTS[index] ?? 0) * value;
   }
   return (31 - (sum % 31)) % 31 === ALPHABET.indexOf(characters.charAt(17));
 }

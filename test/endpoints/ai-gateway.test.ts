@@ -127,7 +127,7 @@ describe('the inspection of AI requests', () => {
       it('refuses a body without its fields, and unknown fields, with one message each', async () => {
         const { status, body } = await org.asOwner.post<FrameworkError>(PATH, { provider: '', input: 5, prompt: 'x' });
         expect(status).to.equal(400);
-        expect((body.message as string[]).map((message) => message.split(' ')[0]).toSorted()).to.deep.equal([
+        expect((body.message as string[]).map((message) => message.split(' ', 1)[0] ?? '').toSorted()).to.deep.equal([
           'input',
           'model',
           'prompt',

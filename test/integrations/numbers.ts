@@ -25,7 +25,7 @@ const CODE = '0123456789ABCDEFGHJKLMNPQRTUWXY';
 export const anOrganisationCode = fc
   .tuple(
     fc.constantFrom('91350100', '12440300', '93110105'),
-    fc.array(fc.constantFrom(...CODE), { minLength: 9, maxLength: 9 }),
+    fc.array(fc.constantFrom(...CODE.split('')), { minLength: 9, maxLength: 9 }),
   )
   .map(([beginning, rest]) => {
     const front = beginning + rest.join('');

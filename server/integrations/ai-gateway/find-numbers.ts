@@ -13,10 +13,10 @@ import {
 import type { OwnNumbers } from './own-numbers.js';
 import {
   INTERNATIONAL_DIGITS,
-  isChineseLandline,
-  isChineseMobile,
+  isChineseNumber,
   isInternationalNumber,
   isSpaced,
+  isWrittenAsNumber,
 } from './phone-numbers.js';
 import type { Tokens } from './tokens.js';
 
@@ -38,29 +38,29 @@ export function findNumbers({ text, tokens, own }: Searched): Match[] {
   const add = (type: FindingType, start: number, end: number): void => {
     found.push({ type, start: at[start] ?? 0, end: (at[end - 1] ?? 0) + 1 });
   };
-  const groups: number[] = []; // one list for all candidates, of which there are many
   for (let first = 0; first < count; first++) {
     const start = starts[first] ?? 0;
     for (const { type, length } of own.beginningAt(chars, start))
       if (isWhole(tokens, first, start + length)) add(type, start, start + length);
 
     const iban = ibanLength(chars.slice(start, start + 4));
-    const longest = iban ?? LONGEST;
-    groups.length = 0;
+    const longest = Math.max(iban ?? 0, LONGEST);
+    const ofDigits = DIGITS[chars[start] ?? ''];
+    const size = (starts[first + 1] ?? 0) - start;
     let isEven = true;
+    let previous = size;
     for (let last = first; last < count; last++) {
       if (last > first && gaps[last] !== 'soft') break;
-      const end = starts[last + 1] ?? chars.length;
+      const end = starts[last + 1] ?? 0;
       const length = end - start;
-      if (length > longest && length > LONGEST) break;
+      if (length > longest) break;
       const group = end - (starts[last] ?? 0);
-      // All before the last one have the length of the first.
-      isEven &&= (groups.length < 2 || groups.at(-1) === groups[0]) && group <= (groups[0] ?? group);
-      groups.push(group);
+      isEven &&= previous === size && group <= size;
+      previous = group;
       const letters = length - ((digitsBefore[end] ?? 0) - (digitsBefore[start] ?? 0));
-      const lengths = letters > 0 ? WITH_LETTERS : DIGITS[chars[start] ?? ''];
+      const lengths = letters > 0 ? WITH_LETTERS : ofDigits;
       if (length !== iban && lengths?.has(length) !== true) continue;
-      const type = typeOf({ chars, start, end, groups, isEven, letters, iban, hasLuhnDigit });
+      const type = typeOf({ tokens, first, last, isEven, letters, iban, hasLuhnDigit });
       if (type) add(type, start, end);
     }
   }
@@ -87,12 +87,10 @@ const DIGITS: Readonly<Record<string, ReadonlySet<number>>> = {
 };
 
 interface Candidate {
-  readonly chars: string;
-  readonly start: number;
-  readonly end: number;
-  /** The lengths of its tokens. */
-  readonly groups: readonly number[];
-  /** All groups have one length, but the last one may be shorter. */
+  readonly tokens: Tokens;
+  readonly first: number;
+  readonly last: number;
+  /** All its tokens have one length, but the last one may be shorter. */
   readonly isEven: boolean;
   readonly letters: number;
   /** The length of an IBAN that begins like it. */
@@ -100,37 +98,34 @@ interface Candidate {
   readonly hasLuhnDigit: LuhnCheck;
 }
 
-function typeOf({
-  chars,
-  start,
-  end,
-  groups,
-  isEven,
-  letters,
-  iban,
-  hasLuhnDigit,
-}: Candidate): FindingType | undefined {
+function typeOf({ tokens, first, last, isEven, letters, iban, hasLuhnDigit }: Candidate): FindingType | undefined {
+  const [start, end] = [tokens.starts[first] ?? 0, tokens.starts[last + 1] ?? 0];
   const length = end - start;
-  if (length === 18 && letters <= 1 && isResidentId(chars.slice(start, end))) return 'CN_ID';
-  if (length === 18 && isOrganisationCode(chars.slice(start, end))) return 'USCC';
-  if (length === iban && isIban(chars.slice(start, end))) return 'IBAN';
-  if (letters > 0) {
-    const isPassportForm = groups.length === 1 || (groups.length === 2 && groups[0] === 1) || isSpaced(groups);
-    return length === 9 && isPassportForm && isPassportNumber(chars.slice(start, end)) ? 'PASSPORT' : undefined;
-  }
-  if (CARDS.has(length) && isCardForm(groups, isEven) && hasLuhnDigit(start, end) && isIssued(chars.slice(start, end)))
-    return 'BANK_CARD';
-  if (length > 15) return undefined;
-  const digits = chars.slice(start, end);
-  return isChineseMobile(digits, groups) || isChineseLandline(digits, groups) ? 'PHONE' : undefined;
+  // Computed before anything is copied: for most candidates nothing else is.
+  const isCard = letters === 0 && CARDS.has(length) && hasLuhnDigit(start, end);
+  if (!isCard && length !== iban && length !== 18 && !(letters > 0 || length < 16)) return undefined;
+  const number = tokens.chars.slice(start, end);
+  if (length === 18 && letters <= 1 && isResidentId(number)) return 'CN_ID';
+  if (length === 18 && isOrganisationCode(number)) return 'USCC';
+  if (length === iban && isIban(number)) return 'IBAN';
+  if (isCard && isIssued(number) && (isEven || isOfLongGroups(groupsOf(tokens, first, last)))) return 'BANK_CARD';
+  if (letters > 0) return length === 9 && isPassport(number, groupsOf(tokens, first, last)) ? 'PASSPORT' : undefined;
+  return isChineseNumber(number) && isWrittenAsNumber(number, groupsOf(tokens, first, last)) ? 'PHONE' : undefined;
 }
 
+/** The lengths of these tokens. */
+const groupsOf = ({ starts }: Tokens, first: number, last: number): number[] =>
+  starts.slice(first, last + 1).map((start, index) => (starts[first + index + 1] ?? 0) - start);
+
 /**
- * The forms in which cards are written: groups of one length, or two or three groups of at least four digits. In other
- * forms, a tenth of all sequences of amounts would have a valid check digit.
+ * Cards are written in groups of one length, or in two or three groups of at least four digits. In other forms, a tenth
+ * of all sequences of amounts would have a valid check digit.
  */
-const isCardForm = (groups: readonly number[], isEven: boolean): boolean =>
-  isEven || (groups.length <= 3 && groups.every((group) => group >= 4));
+const isOfLongGroups = (groups: readonly number[]): boolean =>
+  groups.length <= 3 && groups.every((group) => group >= 4);
+
+const isPassport = (number: string, groups: readonly number[]): boolean =>
+  isPassportNumber(number) && (groups.length === 1 || (groups.length === 2 && groups[0] === 1) || isSpaced(groups));
 
 /** Whether the tokens from `first` on end at `end` and are a chain. */
 function isWhole({ starts, gaps }: Tokens, first: number, end: number): boolean {

@@ -26,19 +26,25 @@ export function isInternationalNumber(digits: string): boolean {
   return [1, 2, 3].some((length) => LENGTHS.get(digits.slice(0, length))?.has(digits.length - length) === true);
 }
 
+/** Whether the digits are a mobile number of China, with or without `86`, or a landline with its area code. */
+export const isChineseNumber = (digits: string): boolean => MOBILE.test(digits) || LANDLINE.test(digits);
+
+const MOBILE = /^((?:(?:00)?86)?)1[3-9]\d{9}$/;
+const LANDLINE = /^0(?:10|2\d|[3-9]\d\d)[2-8]\d{6,7}$/;
+
 /**
- * Whether these groups of digits, joined with dashes, are a mobile number of China in one of the forms in which it is
- * written, with or without `86`. Amounts such as `13 800 138 000` have groups too.
+ * Whether a number of China is written in groups of digits in which such numbers are written. Amounts such as `13 800
+ * 138 000` have groups too.
  */
-export function isChineseMobile(digits: string, groups: readonly number[]): boolean {
-  const prefix = CHINESE_MOBILE.exec(digits)?.[1];
-  if (prefix === undefined) return false;
+export function isWrittenAsNumber(digits: string, groups: readonly number[]): boolean {
+  const prefix = MOBILE.exec(digits)?.[1];
+  if (prefix === undefined) return LANDLINE_FORMS.has(groups.join('-'));
   const form = withoutFirst(groups, prefix.length);
-  return FORMS.has(form.join('-')) || isSpaced(form);
+  return MOBILE_FORMS.has(form.join('-')) || isSpaced(form);
 }
 
-const CHINESE_MOBILE = /^((?:(?:00)?86)?)1[3-9]\d{9}$/;
-const FORMS = new Set(['11', '3-4-4', '3-8', '7-4', '4-4-3', '3-3-5', '5-6', '6-5']);
+const MOBILE_FORMS = new Set(['11', '3-4-4', '3-8', '7-4', '4-4-3', '3-3-5', '5-6', '6-5']);
+const LANDLINE_FORMS = new Set(['3-8', '3-7', '4-7', '4-8', '3-4-4', '4-4-4', '4-3-4', '3-3-4']);
 
 function withoutFirst(groups: readonly number[], digits: number): number[] {
   const form: number[] = [];
@@ -55,9 +61,3 @@ function withoutFirst(groups: readonly number[], digits: number): number[] {
 export const isSpaced = (groups: readonly number[]): boolean =>
   groups.length > 4 &&
   groups.every((group, index) => group <= 2 && (group === groups[0] || index === groups.length - 1));
-
-/** A landline of China: area code and number, which are separated. */
-export const isChineseLandline = (digits: string, groups: readonly number[]): boolean =>
-  LANDLINE.test(digits) && ['3-8', '3-7', '4-7', '4-8', '3-4-4', '4-4-4', '4-3-4', '3-3-4'].includes(groups.join('-'));
-
-const LANDLINE = /^0(?:10|2\d|[3-9]\d\d)[2-8]\d{6,7}$/;

@@ -34,7 +34,8 @@ export function tokensOf(text: string): Tokens {
     const unit = upper(text.charCodeAt(index));
     if (!isAlphanumeric(unit)) continue;
     if (end < 0 || index > end) begin(end < 0 ? 'hard' : gapOf(text, end, index));
-    else if (isDigit(unit) && endsLabel(units, starts.at(-1) ?? 0, count)) begin('soft');
+    else if (isDigit(unit) && isLetter(units[count - 1] ?? 0) && endsLabel(units, starts.at(-1) ?? 0, count))
+      begin('soft');
     units[count] = unit;
     at[count] = index;
     digitsBefore[count + 1] = (digitsBefore[count] ?? 0) + (isDigit(unit) ? 1 : 0);
