@@ -40,6 +40,7 @@ import { createAiGateway } from './integrations/ai-gateway/ai-gateway.js';
 import { policyOf } from './integrations/ai-gateway/settings.js';
 import { jobsOf } from './jobs.js';
 import { createMailOutbox } from './notifications/outbox.js';
+import { composeSender } from './compose/notifications.js';
 import { keySet } from './pages.js';
 import { createSchedules, type Schedules } from '../data-plane-agent/base/schedules.js';
 import type { Services } from './services/services.js';
@@ -117,7 +118,13 @@ export async function compose(
       ...(config.planCatalog && { catalog: config.planCatalog }),
       selfHosted: config.edition === 'self_hosted',
     });
-    const { tenants, directory } = composeTenants(config, { ...parts, dataPlanes, outbound: outbounds.forTenants });
+    const sender = composeSender(config, { clock, log, outbound: outbounds.forTenants });
+    const { tenants, directory } = composeTenants(config, {
+      ...parts,
+      dataPlanes,
+      outbound: outbounds.forTenants,
+      sender,
+    });
     const { authenticator, ...auth } = await composeAuth(config, {
       ...parts,
       log,

@@ -36,6 +36,7 @@ import { EDITIONS } from './access/edition.js';
 import { CHALLENGE_PROVIDERS } from './auth/challenge.js';
 import { EMAIL_FALLBACKS } from './auth/email-code.js';
 import { parseMailAddress, type MailAddress } from './notifications/address.js';
+import { contractLink, safeLink } from './notifications/notices/notice.js';
 import { smtpEncryption } from './notifications/smtp-encryption.js';
 import { parseSsoProviders, withoutTenants } from './auth/sso-providers.js';
 import { parsePlanCatalog, type PlanCatalog } from './access/plans.js';
@@ -157,6 +158,12 @@ export const SETTINGS = {
     about: 'The name of the service in pages and mails.',
     kind: text({ max: 80 }),
     default: 'Duebook',
+  }),
+  contractLink: setting({
+    name: 'CONTRACT_LINK',
+    about:
+      'The address of a contract in your own console, such as https://console.example.com/contracts/{contractId}: notifications link to it. Without it they have no link.',
+    kind: contractLinkTemplate(),
   }),
   planCatalog: setting({
     name: 'PLAN_CATALOG',
@@ -371,6 +378,26 @@ function mailAddress(): Kind<MailAddress> {
         : { ok: false, problem: 'must be an address such as Duebook <duebook@example.com>' };
     },
     show: ({ name, address }) => (name === '' ? address : `${name} <${address}>`),
+  };
+}
+
+function contractLinkTemplate(): Kind<string> {
+  return {
+    parse: (given) => {
+      const written = given.trim();
+      const link = contractLink(written, '00000000-0000-0000-0000-000000000000');
+      if (!written.includes('{contractId}') || link === null || !URL.canParse(link) || safeLink(link) === null)
+        return {
+          ok: false,
+          problem:
+            'must be an http or https URL with {contractId}, without spaces, brackets, quotes, backslashes, | and *',
+        };
+      const { username, password } = new URL(link);
+      return username === '' && password === ''
+        ? { ok: true, value: written }
+        : { ok: false, problem: 'must not contain a user name or a password: everyone who is notified can read it' };
+    },
+    show: (value) => value,
   };
 }
 

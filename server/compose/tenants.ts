@@ -6,6 +6,7 @@ import type { Passwords } from '../credentials/passwords.js';
 import type { SignInMethods } from '../credentials/sign-in-methods.js';
 import type { DataPlanes } from '../data-planes/for-tenant.js';
 import type { MailOutbox } from '../notifications/mail.js';
+import type { NoticeSender } from '../notifications/send.js';
 import type { TenantServices } from '../services/services.js';
 import type { KeyedDatabase } from '../store/keyed-database.js';
 import type { TargetPolicy } from '../tenants/channel-targets.js';
@@ -30,6 +31,7 @@ export interface TenantParts {
   readonly dataPlanes: DataPlanes;
   /** Which URLs of tenants may be called, for channels and data planes. */
   readonly outbound: TargetPolicy;
+  readonly sender: NoticeSender;
 }
 
 export const composeTenants = (

@@ -7,15 +7,21 @@ import { smtpEncryption } from './smtp-encryption.js';
 export interface OutgoingMail {
   /** The id of the outbox row: all attempts have the same Message-ID, so that receivers recognise duplicates. */
   readonly id: string;
-  readonly to: string;
+  /** One address, or several that see each other. */
+  readonly to: string | readonly string[];
   readonly date: Date;
   readonly subject: string;
   readonly text: string;
   readonly html: string;
+  /** A total time limit that is shorter than the usual one. */
+  readonly deadlineMs?: number;
 }
 
-/** Sends one mail to the mail server. A rejection does not prove that the server did not accept the mail. */
-export type SendMail = (mail: OutgoingMail) => Promise<void>;
+/**
+ * Sends one mail to the mail server, and returns the addresses that it refused if it accepted others. A rejection does
+ * not prove that the server did not accept the mail.
+ */
+export type SendMail = (mail: OutgoingMail) => Promise<{ readonly refused: readonly string[] }>;
 
 /** Sends through `SMTP_URL`, from `MAIL_FROM`; each attempt has its own connection and a total timeout. */
 export function createSmtp({ url, from }: { url: string; from: MailAddress }): SendMail {
@@ -27,21 +33,23 @@ export function createSmtp({ url, from }: { url: string; from: MailAddress }): S
     socketTimeout: 2 * STEP_MS,
   });
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
-  return async ({ id, to, date, subject, text, html }) => {
-    await transport
+  return async ({ id, to, date, subject, text, html, deadlineMs = WHOLE_MS }) => {
+    const addresses = typeof to === 'string' ? [to] : to;
+    const { rejected } = await transport
       .sendMail({
         from: { ...from },
-        to: { name: '', address: to },
-        envelope: { from: from.address, to: [to] },
+        to: addresses.map((address) => ({ name: '', address })),
+        envelope: { from: from.address, to: [...addresses] },
         messageId: `<${id}@${domain}>`,
         headers: { 'Auto-Submitted': 'auto-generated' },
         date,
         subject,
         text,
         html,
-        signal: AbortSignal.timeout(WHOLE_MS),
+        signal: AbortSignal.timeout(deadlineMs),
       })
       .catch((error: unknown) => Promise.reject(explained(error)));
+    return { refused: rejected.map(String) };
   };
 }
 

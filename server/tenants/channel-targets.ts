@@ -5,7 +5,7 @@ import { isLoopback } from '../../data-plane-agent/base/loopback.js';
 import type { Outbound } from '../../data-plane-agent/base/outbound.js';
 import { checker } from '../../data-plane-agent/base/validation.js';
 import { s } from '../../data-plane-agent/base/schema.js';
-import type { ChannelKind } from '../store/channels.js';
+import { adapterOf } from '../notifications/channels/index.js';
 
 /** Which URLs may be called, judged by their text; host names are checked when they are resolved. */
 export type TargetPolicy = Pick<Outbound, 'refusalOf'>;
@@ -15,20 +15,20 @@ const isEmail = checker(s.object({ email: s.email() }));
 
 /** Returns the normalised target. Throws INVALID_INPUT, which names `target`. */
 export function checkTarget(
-  { kind, target }: { kind: ChannelKind; target: string | null },
+  { kind, target }: { kind: string; target: string | null },
   policy: TargetPolicy,
 ): string | null {
   const problem = targetProblem({ kind, target }, policy);
   if (problem !== undefined) throw invalid({ path: 'target', problem });
-  return kind === 'email' && target !== null ? addressesOf(target).join(', ') || null : target;
+  return isMail(kind) && target !== null ? addressesOf(target).join(', ') || null : target;
 }
 
 /** The problem of a target, if any. */
 export function targetProblem(
-  { kind, target }: { kind: ChannelKind; target: string | null },
+  { kind, target }: { kind: string; target: string | null },
   policy: TargetPolicy,
 ): string | undefined {
-  if (kind === 'email') return target === null ? undefined : addressesProblem(addressesOf(target));
+  if (isMail(kind)) return target === null ? undefined : addressesProblem(addressesOf(target));
   if (target === null) return `is required: a ${kind} channel needs an https URL`;
   if (isShown(target)) return 'is a shortened URL as shown in answers; send the full URL, or omit the field';
   return urlProblem(target, policy);
@@ -39,6 +39,8 @@ export function urlProblem(url: string, policy: TargetPolicy): string | undefine
   const plain = URL.canParse(url) && new URL(url).protocol === 'http:' && !isLoopback(url);
   return policy.refusalOf(url) ?? (plain ? 'must begin with https:' : undefined);
 }
+
+const isMail = (kind: string): boolean => adapterOf(kind).transport === 'mail';
 
 const addressesOf = (target: string): string[] => [
   ...new Set(
@@ -55,8 +57,8 @@ function addressesProblem(addresses: readonly string[]): string | undefined {
 }
 
 /** The displayed form of a target, without the secret parts of a URL; a digest distinguishes URLs of the same host. */
-export function shownTarget(kind: ChannelKind, target: string): string {
-  if (kind === 'email') return target;
+export function shownTarget(kind: string, target: string): string {
+  if (isMail(kind)) return target;
   return `${URL.canParse(target) ? new URL(target).origin : ''}/…${createHash('sha256').update(target).digest('hex').slice(0, 8)}`;
 }
 

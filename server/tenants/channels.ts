@@ -4,7 +4,8 @@ import type { Issue } from '../../data-plane-agent/base/issue.js';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { Actor } from '../access/actor.js';
-import { channelSecretContext, ChannelStore, type ChannelKind, type ChannelRecord } from '../store/channels.js';
+import type { ChannelKind } from '../notifications/channels/index.js';
+import { channelSecretContext, ChannelStore, type ChannelRecord } from '../store/channels.js';
 import { checkTarget, targetProblem, type TargetPolicy } from './channel-targets.js';
 import { differences, type ChangeTenant } from './change.js';
 import type { RemoveClosed } from './closing.js';
@@ -104,6 +105,10 @@ export function createChannels({
           enabled,
           isDefault,
           secretSealed: fields.secret ? seal(fields.secret, { tenantId, id }) : null,
+          lastError: null,
+          lastErrorAt: null,
+          lastDeliveredAt: null,
+          disabledReason: null,
           createdAt: at,
           updatedAt: at,
         };
@@ -211,6 +216,7 @@ function patched(
     enabled,
     isDefault: fields.isDefault ?? (before.isDefault || begins),
     secretSealed,
+    disabledReason: enabled || kept.target !== before.target ? null : before.disabledReason,
   };
 }
 

@@ -4,7 +4,7 @@ import { HandoverSamples, HandoverTotals } from '../../data-plane-agent/plane/co
 import { CONTROLS } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { LEVELS, MODULES } from '../access/permissions.js';
 import { personName } from '../access/person.schemas.js';
-import { CHANNEL_KINDS } from '../store/channels.js';
+import { CHANNEL_KINDS } from '../notifications/channels/index.js';
 import { ACCESS_MODES, CONNECTION_STATUSES } from '../store/connections.js';
 import { BOOTSTRAP_STEPS } from './bootstrap-status.js';
 import { CONNECTION_KIND } from './connections.js';
@@ -206,9 +206,31 @@ export const Channel = s.object(
     enabled: s.flag(),
     isDefault: s.flag(),
     hasSecret: s.flag(),
+    lastError: s.nullable(
+      s.text({
+        max: 500,
+        about: 'Why the last failed message was not delivered, also if a later one was: compare the two times.',
+      }),
+    ),
+    lastErrorAt: s.nullable(s.instant()),
+    lastDeliveredAt: s.nullable(s.instant()),
+    disabledReason: s.nullable(
+      s.enum(
+        ['gone'],
+        '`gone`: the receiver answered 410, so the channel was disabled. Cleared when the channel is enabled or gets another target.',
+      ),
+    ),
     ...stamps,
   },
   { title: 'NotificationChannel' },
+);
+export const ChannelTest = s.object(
+  {
+    delivered: s.flag('Whether the receiver, or the mail server, accepted the message.'),
+    status: s.nullable(s.integer({ max: 999, about: 'The status that the receiver answered; `null` for mail.' })),
+    error: s.nullable(s.text({ max: 500 })),
+  },
+  { title: 'NotificationChannelTest' },
 );
 
 export const ConnectionInput = s.object(

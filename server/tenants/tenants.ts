@@ -5,12 +5,14 @@ import type { Passwords } from '../credentials/passwords.js';
 import type { SignInMethods } from '../credentials/sign-in-methods.js';
 import type { DataPlanes } from '../data-planes/for-tenant.js';
 import type { MailOutbox } from '../notifications/mail.js';
+import type { NoticeSender } from '../notifications/send.js';
 import type { Actor } from '../access/actor.js';
 import type { KeyedDatabase } from '../store/keyed-database.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import { bootstrapSteps, type BootstrapStep } from './bootstrap-status.js';
 import { createChange, differences } from './change.js';
 import type { Changes } from '../access/changes.js';
+import { createChannelTest, type TestChannel } from './channel-test.js';
 import { createChannels, type Channels } from './channels.js';
 import type { TargetPolicy } from './channel-targets.js';
 import { createRemoveClosed } from './closing.js';
@@ -60,6 +62,7 @@ export interface Tenants {
   readonly handover: Handover;
   readonly ownership: Ownership;
   readonly channels: Channels;
+  readonly testChannel: TestChannel;
   readonly connections: Connections;
 }
 
@@ -75,6 +78,7 @@ export interface TenantsOptions {
   readonly dataPlanes: DataPlanes;
   /** Which URLs may be called. */
   readonly outbound: TargetPolicy;
+  readonly sender: NoticeSender;
   /** Whether a new owner needs a second factor. */
   readonly mfaRequired: boolean;
   /** Whether agents store the contract data, so that connections to them have an effect. */
@@ -123,6 +127,7 @@ export function createTenants(options: TenantsOptions): Tenants {
     handover: createHandover({ database, change }),
     ownership: createOwnership({ change, mail, signInMethods, mfaRequired: options.mfaRequired }),
     channels: createChannels({ database, keyRing, change, removeClosed, policy: outbound }),
+    testChannel: createChannelTest({ database, clock, sender: options.sender }),
     connections: createConnections({ database, change, policy: outbound, linked }),
   };
 }

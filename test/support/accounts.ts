@@ -10,6 +10,7 @@ import { agentsOnly } from '../../server/data-planes/for-tenant.js';
 import type { Authenticator } from '../../server/auth/authenticator.js';
 import { NO_CHALLENGE, type BotChallenge } from '../../server/auth/challenge.js';
 import { composeAuth, type AuthOptions, type AuthParts } from '../../server/compose/auth.js';
+import { composeSender } from '../../server/compose/notifications.js';
 import { composeTenants } from '../../server/compose/tenants.js';
 import { createPasswords, type Argon2 } from '../../server/credentials/passwords.js';
 import { createSignInMethods } from '../../server/credentials/sign-in-methods.js';
@@ -111,10 +112,16 @@ export async function startIdentity(
     passwords: await createPasswords({ cores: availableParallelism(), argon2 }),
     signInMethods: createSignInMethods({ clock, mail }),
   };
-  const tenants = composeTenants(options, { ...parts, dataPlanes: agentsOnly(), outbound: tenantOutbound });
+  const log = createLog({ level: 'silent', name: 'test' });
+  const tenants = composeTenants(options, {
+    ...parts,
+    dataPlanes: agentsOnly(),
+    outbound: tenantOutbound,
+    sender: composeSender({ ...options, smtpUrl: undefined, mailFrom: undefined }, { clock, log, outbound }),
+  });
   const auth = await composeAuth(options, {
     ...parts,
-    log: createLog({ level: 'silent', name: 'test' }),
+    log,
     plans,
     directory: tenants.directory,
     outbound,

@@ -1,10 +1,11 @@
+import { isoOrNull } from '../../../data-plane-agent/base/instants.js';
 import { s, type Static } from '../../../data-plane-agent/base/schema.js';
 import { OK, Ok } from '../../../data-plane-agent/plane/contract/records/common.js';
 import { edit } from '../../access/permissions.js';
 import { actorOf } from '../../access/actor.js';
 import { endpoint } from '../../http/endpoint.js';
 import type { Channels } from '../../tenants/channels.js';
-import { Channel, ChannelInput, ChannelPatch, CHAT_NAMES } from '../../tenants/tenants.schemas.js';
+import { Channel, ChannelInput, ChannelPatch, ChannelTest, CHAT_NAMES } from '../../tenants/tenants.schemas.js';
 import { stamped } from './stamped.js';
 
 const listNotificationChannels = endpoint('GET /tenant-admin/notification-channels', {
@@ -70,6 +71,25 @@ const deleteNotificationChannel = endpoint('DELETE /tenant-admin/notification-ch
   },
 });
 
+const testNotificationChannel = endpoint('POST /tenant-admin/notification-channels/:id/test', {
+  summary: 'Send a test message through a notification channel',
+  description:
+    'Sends a message now and answers what happened: 200 with `delivered: false` if the receiver refused it or did not respond within ten seconds. A disabled channel is tested too, so that it can be tested before it is enabled; the test does not enable it. An `email` channel without a target sends to the caller. The result is also shown on the channel (`lastDeliveredAt`, `lastError`), and a receiver that answers 410 disables it. At most 20 tests of a channel and 60 of an organisation per minute. With an `Idempotency-Key`, a repeated request sends nothing and gets the same answer.',
+  needs: edit('admin'),
+  returns: ChannelTest,
+  fails: [],
+  run: ({ params, principal, request, services }) =>
+    services.tenants.testChannel(
+      {
+        tenant: principal.tenant,
+        channelId: params.id,
+        email: principal.user.email,
+        language: principal.settings.defaultLanguage,
+      },
+      actorOf(principal.user, request),
+    ),
+});
+
 type Kind = Static<typeof ChannelInput>['kind'];
 
 const realKind = (kind: Kind) => (isNeutral(kind) ? CHAT_NAMES[kind] : kind);
@@ -83,11 +103,18 @@ const channelAnswer = ({
   enabled,
   isDefault,
   secretSealed,
+  lastError,
+  lastErrorAt,
+  lastDeliveredAt,
+  disabledReason,
   createdAt,
   updatedAt,
 }: Awaited<ReturnType<Channels['add']>>) => ({
-  ...stamped({ id, kind, name, target, enabled, isDefault, createdAt, updatedAt }),
+  ...stamped({ id, name, target, enabled, isDefault, lastError, disabledReason, createdAt, updatedAt }),
+  kind: kind as Static<typeof Channel>['kind'], // the column's closed vocabulary
   hasSecret: secretSealed !== null,
+  lastErrorAt: isoOrNull(lastErrorAt),
+  lastDeliveredAt: isoOrNull(lastDeliveredAt),
 });
 
 export const channelEndpoints = {
@@ -95,4 +122,5 @@ export const channelEndpoints = {
   createNotificationChannel,
   updateNotificationChannel,
   deleteNotificationChannel,
+  testNotificationChannel,
 };

@@ -34,7 +34,7 @@ export function renderMail({
 }
 
 /** Any Chinese whose tag does not name the traditional script. */
-function isSimplifiedChinese(language: string): boolean {
+export function isSimplifiedChinese(language: string): boolean {
   const [base, ...rest] = language.toLowerCase().split('-');
   return base === 'zh' && !rest.some((part) => ['hant', 'tw', 'hk', 'mo'].includes(part));
 }
@@ -53,8 +53,8 @@ function flattened(values: unknown): unknown {
   );
 }
 
-// Also removes direction marks, with which a name could reorder the text around it.
-const oneLine = (text: string): string =>
+/** Also removes direction marks, with which a name could reorder the text around it. */
+export const oneLine = (text: string): string =>
   text
     .replaceAll(/[\s\p{Cc}\u2028\u2029]+/gu, ' ')
     .replaceAll(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')

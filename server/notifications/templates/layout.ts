@@ -1,9 +1,10 @@
 import type { MailText } from './wording.js';
 
 /** The mail as plain text. */
-export function plain({ paragraphs, action, code, caution }: MailText, productName: string): string {
+export function plain({ paragraphs, facts = [], action, code, caution }: MailText, productName: string): string {
   const blocks = [
     ...paragraphs,
+    ...(facts.length === 0 ? [] : [facts.map(({ label, value }) => `${label} ${value}`).join('\n')]),
     ...(code === undefined ? [] : [`    ${code}`]),
     ...(action ? [`${action.label}:\n${action.link}`] : []),
     ...(caution === undefined ? [] : [caution]),
@@ -13,11 +14,12 @@ export function plain({ paragraphs, action, code, caution }: MailText, productNa
 
 /** The mail as HTML, without images, scripts or other remote content. */
 export function page(
-  { subject, paragraphs, action, code, caution }: MailText,
+  { subject, paragraphs, facts = [], action, code, caution }: MailText,
   { productName, language }: { productName: string; language: string },
 ): string {
   const body = [
     ...paragraphs.map((text) => `<p>${escaped(text)}</p>`),
+    ...(facts.length === 0 ? [] : [table(facts)]),
     ...(code === undefined ? [] : [`<p style="font:600 28px/1.4 monospace;letter-spacing:4px">${escaped(code)}</p>`]),
     ...(action
       ? [
@@ -37,6 +39,14 @@ ${body.join('\n')}
 </html>
 `;
 }
+
+const table = (facts: NonNullable<MailText['facts']>): string =>
+  `<table style="border-collapse:collapse">${facts
+    .map(
+      ({ label, value }) =>
+        `<tr><td style="padding:2px 16px 2px 0;color:#555555;vertical-align:top;white-space:nowrap">${escaped(label)}</td><td style="padding:2px 0;word-break:break-word">${escaped(value)}</td></tr>`,
+    )
+    .join('')}</table>`;
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',

@@ -4,6 +4,8 @@ import type { MailTemplate, MailValues } from './values.js';
 export interface MailText {
   readonly subject: string;
   readonly paragraphs: readonly string[];
+  /** Labelled values, shown as a table below the paragraphs. */
+  readonly facts?: readonly { readonly label: string; readonly value: string }[];
   /** A link, shown as a button and in full below it. */
   readonly action?: { readonly label: string; readonly link: string };
   /** Digits to copy. */

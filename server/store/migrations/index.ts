@@ -12,6 +12,7 @@ import { auditRepeats } from './0010-audit-repeats.js';
 import { channelTargets } from './0011-channel-targets.js';
 import { takeover } from './0012-takeover.js';
 import { askers } from './0013-askers.js';
+import { channelDelivery } from './0014-channel-delivery.js';
 
 /** The platform database's steps, in order. One that has landed is never edited. */
 export const PLATFORM_MIGRATIONS: readonly Migration[] = [
@@ -28,4 +29,5 @@ export const PLATFORM_MIGRATIONS: readonly Migration[] = [
   channelTargets,
   takeover,
   askers,
+  channelDelivery,
 ];
