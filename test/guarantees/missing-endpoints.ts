@@ -7,7 +7,6 @@ export const MISSING: readonly string[] = `
   POST /collections/remind
   POST /collections/remind-bulk
   POST /collections/run-due-reminders
-  POST /tenant-admin/notification-channels/:id/test
   GET /calendar-sync/status
   GET /calendar-sync/start
   GET /calendar-sync/callback

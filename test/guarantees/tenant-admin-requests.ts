@@ -55,6 +55,8 @@ export const TENANT_ADMIN_REQUESTS: Readonly<Record<string, (org: Organisation) 
     body: { name: `${org.marker} renamed` },
   }),
   'DELETE /tenant-admin/notification-channels/:id': async (org) => ({ params: { id: await channel(org) } }),
+  // Without a mail server the answer is that nothing was delivered.
+  'POST /tenant-admin/notification-channels/:id/test': async (org) => ({ params: { id: await channel(org) } }),
   'GET /tenant-admin/data-plane': () => ({}),
   'POST /tenant-admin/data-plane': (org) => ({
     body: { kind: 'database', provider: 'postgres', location: org.marker },

@@ -30,7 +30,7 @@ const DAY_MS = 24 * 3_600_000;
 export function retryAfterMs(headers: Headers, now: number): number | undefined {
   const given = headers.get('retry-after')?.trim();
   if (!given) return undefined;
-  const wait = /^\d{1,12}$/.test(given) ? Number(given) * 1_000 : Date.parse(given) - now;
+  const wait = /^\d{1,12}$/.test(given) ? Number(given) * 1_000 : /^[A-Z]/i.test(given) ? Date.parse(given) - now : NaN;
   return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), DAY_MS);
 }
 
