@@ -196,7 +196,11 @@ export const PARTICULAR: Readonly<Record<string, Readonly<Record<string, string>
   },
   BulkDeletionResult: { code: 'The code of the error.', id: 'The id of the contract.' },
   BootstrapStatus: { key: 'The step.' },
-  NotificationChannel: { kind: 'The service or protocol that delivers the messages.' },
+  NotificationChannel: {
+    kind: 'The service or protocol that delivers the messages.',
+    lastErrorAt: 'When a message was last not delivered.',
+    lastDeliveredAt: 'When a message was last delivered.',
+  },
   NotificationChannelInput: {
     kind: 'The service or protocol that delivers the messages; `chat_a` to `chat_e` are other names of the five chat services.',
   },

@@ -179,6 +179,7 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
   NotificationChannel: 'A channel through which reminders are sent.',
   NotificationChannelInput: 'A new channel.',
   NotificationChannelPatch: 'The fields to change.',
+  NotificationChannelTest: 'What happened to a test message.',
   DataPlaneConnection: 'A connection to the data plane of the organisation, or a component behind it.',
   DataPlaneConnectionInput: 'A connection or component to declare.',
   DeclaredDataPlaneConnection: 'The connection or component that was declared.',

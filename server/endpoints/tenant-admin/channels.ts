@@ -71,7 +71,7 @@ const deleteNotificationChannel = endpoint('DELETE /tenant-admin/notification-ch
   },
 });
 
-const testNotificationChannel = endpoint('POST /tenant-admin/notification-channels/:id/test', {
+const sendTestNotification = endpoint('POST /tenant-admin/notification-channels/:id/test', {
   summary: 'Send a test message through a notification channel',
   description:
     'Sends a message now and answers what happened: 200 with `delivered: false` if the receiver refused it or did not respond within ten seconds. A disabled channel is tested too, so that it can be tested before it is enabled; the test does not enable it. An `email` channel without a target sends to the caller. The result is also shown on the channel (`lastDeliveredAt`, `lastError`), and a receiver that answers 410 disables it. At most 20 tests of a channel and 60 of an organisation per minute. With an `Idempotency-Key`, a repeated request sends nothing and gets the same answer.',
@@ -109,18 +109,27 @@ const channelAnswer = ({
   disabledReason,
   createdAt,
   updatedAt,
-}: Awaited<ReturnType<Channels['add']>>) => ({
-  ...stamped({ id, name, target, enabled, isDefault, lastError, disabledReason, createdAt, updatedAt }),
-  kind: kind as Static<typeof Channel>['kind'], // the column's closed vocabulary
-  hasSecret: secretSealed !== null,
-  lastErrorAt: isoOrNull(lastErrorAt),
-  lastDeliveredAt: isoOrNull(lastDeliveredAt),
-});
+}: Awaited<ReturnType<Channels['add']>>) =>
+  stamped({
+    id,
+    kind: kind as Static<typeof Channel>['kind'], // the column's closed vocabulary
+    name,
+    target,
+    enabled,
+    isDefault,
+    hasSecret: secretSealed !== null,
+    lastError,
+    lastErrorAt: isoOrNull(lastErrorAt),
+    lastDeliveredAt: isoOrNull(lastDeliveredAt),
+    disabledReason,
+    createdAt,
+    updatedAt,
+  });
 
 export const channelEndpoints = {
   listNotificationChannels,
   createNotificationChannel,
   updateNotificationChannel,
   deleteNotificationChannel,
-  testNotificationChannel,
+  sendTestNotification,
 };

@@ -64,31 +64,31 @@ export function byCode(
   answer: OutboundAnswer,
   now: number,
   {
-    code: codeName,
-    message: messageName,
+    codeField,
+    messageField,
     waits,
   }: {
-    readonly code: string;
-    readonly message: string;
+    readonly codeField: string;
+    readonly messageField: string;
     /** How long to wait after the codes that refuse because of the rate, in milliseconds. */
     readonly waits: Readonly<Record<number, number>>;
   },
 ): Verdict {
   const read = objectIn(answer);
-  const code = read?.[codeName];
+  const code = read?.[codeField];
   if (typeof code !== 'number') {
     const verdict = byStatus(answer, now);
     return verdict.delivered
-      ? { delivered: false, error: `the receiver answered ${answer.status} without a ${codeName}` }
+      ? { delivered: false, error: `the receiver answered ${answer.status} without a ${codeField}` }
       : verdict;
   }
   if (code === 0) return byStatus(answer, now);
-  const message = read?.[messageName];
+  const message = read?.[messageField];
   const said = typeof message === 'string' ? excerpt(message) : '';
   const wait = waits[code] ?? retryAfterMs(answer.headers, now);
   return {
     delivered: false,
-    error: `the platform refused the message (${codeName} ${code}${said === '' ? '' : `: ${said}`})`,
+    error: `the platform refused the message (${codeField} ${code}${said === '' ? '' : `: ${said}`})`,
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
   };
 }

@@ -21,7 +21,7 @@ export const dingtalk: HttpAdapter = {
       at: { isAtAll: false },
     }),
   verdict: (answer, now) =>
-    byCode(answer, now, { code: 'errcode', message: 'errmsg', waits: { 130101: 600_000, 410100: 600_000 } }),
+    byCode(answer, now, { codeField: 'errcode', messageField: 'errmsg', waits: { 130101: 600_000, 410100: 600_000 } }),
 };
 
 /** The timestamp is in milliseconds. */

@@ -22,7 +22,7 @@ export const feishu: HttpAdapter = {
         elements: [{ tag: 'markdown', content: body }],
       },
     }),
-  verdict: (answer, now) => byCode(answer, now, { code: 'code', message: 'msg', waits: { 11232: 60_000 } }),
+  verdict: (answer, now) => byCode(answer, now, { codeField: 'code', messageField: 'msg', waits: { 11232: 60_000 } }),
 };
 
 /** The timestamp and the secret are the key of the signature, and the signed message is empty. */

@@ -12,7 +12,8 @@ export const wecom: HttpAdapter = {
   pace: TWENTY_A_MINUTE,
   render: (notice, style) => markdown(notice, style, MARKDOWN),
   request: ({ body }, { target }) => json(target, { msgtype: 'markdown', markdown: { content: body } }),
-  verdict: (answer, now) => byCode(answer, now, { code: 'errcode', message: 'errmsg', waits: { 45009: 60_000 } }),
+  verdict: (answer, now) =>
+    byCode(answer, now, { codeField: 'errcode', messageField: 'errmsg', waits: { 45009: 60_000 } }),
 };
 
 const MARKDOWN: Dialect = {
