@@ -198,8 +198,8 @@ export const PARTICULAR: Readonly<Record<string, Readonly<Record<string, string>
   BootstrapStatus: { key: 'The step.' },
   NotificationChannel: {
     kind: 'The service or protocol that delivers the messages.',
-    lastErrorAt: 'When a message was last not delivered.',
-    lastDeliveredAt: 'When a message was last delivered.',
+    lastErrorAt: 'When a message was last not delivered; `null` if that never happened.',
+    lastDeliveredAt: 'When a message was last delivered; `null` if none was.',
   },
   NotificationChannelInput: {
     kind: 'The service or protocol that delivers the messages; `chat_a` to `chat_e` are other names of the five chat services.',

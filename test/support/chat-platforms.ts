@@ -2,21 +2,33 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Answer, ReceivedRequest } from './receiver.js';
 
 /**
- * The webhooks of the chat platforms as their public documentation describes them (the pages are named in the adapters):
- * the form of a message, signatures, limits and the codes in their answers. `secret`: the robot requires signatures.
+ * The webhooks of the chat platforms as their public documentation describes them (the adapters name the pages): the
+ * form of a message, signatures, limits and the codes in their answers. `secret`: the robot requires signatures.
  */
 type Platform = (request: ReceivedRequest, options: { readonly secret?: string; readonly now: number }) => Answer;
 
-type Json = { readonly [key: string]: Json | undefined } & { readonly length?: number };
-const parse = ({ body }: ReceivedRequest): Json | undefined => {
+/** The value at a path of keys and positions. */
+const at = (value: unknown, ...path: readonly (string | number)[]): unknown =>
+  path.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === 'object' && inner !== null ? (inner as Record<string | number, unknown>)[key] : undefined,
+    value,
+  );
+const textAt = (value: unknown, ...path: readonly (string | number)[]): string => {
+  const found = at(value, ...path);
+  return typeof found === 'string' ? found : '';
+};
+const listAt = (value: unknown, ...path: readonly (string | number)[]): readonly unknown[] => {
+  const found = at(value, ...path);
+  return Array.isArray(found) ? found : [];
+};
+const parse = ({ body }: ReceivedRequest): unknown => {
   try {
-    return JSON.parse(body) as Json;
+    return JSON.parse(body);
   } catch {
     return undefined;
   }
 };
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
-const list = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as Json[]) : []);
 const json = (body: object, status = 200): Answer => ({
   status,
   headers: { 'content-type': 'application/json' },
@@ -29,51 +41,52 @@ const isJsonPost = ({ method, headers }: ReceivedRequest): boolean =>
 
 const slack: Platform = (request) => {
   const message = parse(request);
-  if (!isJsonPost(request) || !message) return { status: 400, body: 'invalid_payload' };
-  const blocks = list(message['blocks']);
+  if (!isJsonPost(request) || message === undefined) return { status: 400, body: 'invalid_payload' };
+  const blocks = listAt(message, 'blocks');
   const sound = blocks.every((block) => {
-    const text = block['text']?.['text'];
-    if (!isText(text)) return false;
-    return block['type'] === ('header' as unknown)
-      ? block['text']?.['type'] === ('plain_text' as unknown) && text.length <= 150
-      : block['type'] === ('section' as unknown) && text.length <= 3_000;
+    const { length } = textAt(block, 'text', 'text');
+    const [type, textType] = [at(block, 'type'), at(block, 'text', 'type')];
+    return (
+      length > 0 &&
+      ((type === 'header' && textType === 'plain_text' && length <= 150) ||
+        (type === 'section' && ['plain_text', 'mrkdwn'].includes(String(textType)) && length <= 3_000))
+    );
   });
-  return isText(message['text']) && blocks.length > 0 && blocks.length <= 50 && sound
+  return textAt(message, 'text') !== '' && blocks.length > 0 && blocks.length <= 50 && sound
     ? { body: 'ok' }
     : { status: 400, body: 'invalid_blocks' };
 };
 
 const teams: Platform = (request) => {
   const message = parse(request);
-  const [attachment] = list(message?.['attachments']);
-  const card = attachment?.['content'];
-  const blocks = list(card?.['body']);
+  const attachment = at(message, 'attachments', 0);
+  const blocks = listAt(attachment, 'content', 'body');
   if (Buffer.byteLength(request.body) > 28 * 1_024) return { status: 413 };
   return isJsonPost(request) &&
-    message?.['type'] === ('message' as unknown) &&
-    attachment?.['contentType'] === ('application/vnd.microsoft.card.adaptive' as unknown) &&
-    card?.['type'] === ('AdaptiveCard' as unknown) &&
+    at(message, 'type') === 'message' &&
+    at(attachment, 'contentType') === 'application/vnd.microsoft.card.adaptive' &&
+    at(attachment, 'content', 'type') === 'AdaptiveCard' &&
     blocks.length > 0 &&
-    blocks.every((block) => block['type'] === ('TextBlock' as unknown) && isText(block['text']))
+    blocks.every((block) => at(block, 'type') === 'TextBlock' && textAt(block, 'text') !== '')
     ? { status: 202 }
     : json({ error: { code: 'TriggerInputSchemaMismatch', message: 'The input body is not valid.' } }, 400);
 };
 
 const feishu: Platform = (request, { secret, now }) => {
   const message = parse(request);
-  const card = message?.['card'];
+  const elements = listAt(message, 'card', 'elements');
   const sound =
     isJsonPost(request) &&
     Buffer.byteLength(request.body) <= 20 * 1_024 &&
-    message?.['msg_type'] === ('interactive' as unknown) &&
-    isText(card?.['header']?.['title']?.['content']) &&
-    list(card?.['elements']).every((element) => isText(element['content']));
+    at(message, 'msg_type') === 'interactive' &&
+    textAt(message, 'card', 'header', 'title', 'content') !== '' &&
+    elements.every((element) => textAt(element, 'content') !== '');
   if (!sound) return json({ code: 9499, msg: 'Bad Request', data: {} });
   if (secret !== undefined) {
-    const timestamp = String(message?.['timestamp']);
+    const timestamp = textAt(message, 'timestamp');
     const wanted = createHmac('sha256', `${timestamp}\n${secret}`).update('').digest('base64');
     const late = Math.abs(Number(timestamp) - now / 1_000) > 3_600;
-    if (late || !equal(wanted, String(message?.['sign'])))
+    if (late || !equal(wanted, textAt(message, 'sign')))
       return json({
         code: 19021,
         msg: 'sign match fail or timestamp is not within one hour from current time',
@@ -85,7 +98,6 @@ const feishu: Platform = (request, { secret, now }) => {
 
 const dingtalk: Platform = (request, { secret, now }) => {
   const message = parse(request);
-  const markdown = message?.['markdown'];
   if (secret !== undefined) {
     const query = new URL(request.path, 'https://oapi.dingtalk.com').searchParams;
     const timestamp = query.get('timestamp') ?? '';
@@ -93,9 +105,9 @@ const dingtalk: Platform = (request, { secret, now }) => {
     if (Math.abs(Number(timestamp) - now) > 3_600_000) return json({ errcode: 310000, errmsg: 'invalid timestamp' });
     if (!equal(wanted, query.get('sign') ?? '')) return json({ errcode: 310000, errmsg: 'sign not match' });
   }
-  if (!isJsonPost(request) || message?.['msgtype'] !== ('markdown' as unknown))
+  if (!isJsonPost(request) || at(message, 'msgtype') !== 'markdown')
     return json({ errcode: 400105, errmsg: 'unsupported msgtype' });
-  if (!isText(markdown?.['title']) || !isText(markdown?.['text']))
+  if (textAt(message, 'markdown', 'title') === '' || textAt(message, 'markdown', 'text') === '')
     return json({ errcode: 40035, errmsg: '缺少参数 json' });
   return Buffer.byteLength(request.body) > 20_000
     ? json({ errcode: 460101, errmsg: 'message too long, exceed 20000 bytes' })
@@ -104,8 +116,8 @@ const dingtalk: Platform = (request, { secret, now }) => {
 
 const wecom: Platform = (request) => {
   const message = parse(request);
-  const content = message?.['markdown']?.['content'] as unknown;
-  if (!isJsonPost(request) || message?.['msgtype'] !== ('markdown' as unknown) || !isText(content))
+  const content = textAt(message, 'markdown', 'content');
+  if (!isJsonPost(request) || at(message, 'msgtype') !== 'markdown' || content === '')
     return json({ errcode: 40008, errmsg: 'invalid message type' });
   return Buffer.byteLength(content) > 4_096
     ? json({ errcode: 40058, errmsg: 'markdown.content exceed max length 4096. invalid Request Parameter' })
@@ -120,27 +132,26 @@ export const CHAT_PLATFORMS: Readonly<Record<'slack' | 'teams' | 'feishu' | 'din
   wecom,
 };
 
-/** The text of a message in the form of its platform, joined again. */
-export function textOf(kind: string, { body }: ReceivedRequest): string {
-  const message = JSON.parse(body) as Json;
+/** The text of a message in the form of its platform, without the title, joined again. */
+export function textOf(kind: string, request: ReceivedRequest): string {
+  const message = parse(request);
+  const joined = (blocks: readonly unknown[], ...path: readonly string[]): string =>
+    blocks
+      .slice(1)
+      .map((block) => textAt(block, ...path))
+      .join('\n');
   switch (kind) {
     case 'slack':
-      return list(message['blocks'])
-        .slice(1)
-        .map((block) => String(block['text']?.['text']))
-        .join('\n');
+      return joined(listAt(message, 'blocks'), 'text', 'text');
     case 'teams':
-      return list(list(message['attachments'])[0]?.['content']?.['body'])
-        .slice(1)
-        .map((block) => String(block['text']))
-        .join('\n');
+      return joined(listAt(message, 'attachments', 0, 'content', 'body'), 'text');
     case 'feishu':
-      return String(list(message['card']?.['elements'])[0]?.['content']);
+      return textAt(message, 'card', 'elements', 0, 'content');
     case 'dingtalk':
-      return String(message['markdown']?.['text']);
+      return textAt(message, 'markdown', 'text');
     case 'wecom':
-      return String(message['markdown']?.['content']);
+      return textAt(message, 'markdown', 'content');
     default:
-      return body;
+      return request.body;
   }
 }
