@@ -385,8 +385,9 @@ function contractLinkTemplate(): Kind<string> {
   return {
     parse: (given) => {
       const written = given.trim();
-      const link = contractLink(written, '00000000-0000-0000-0000-000000000000');
-      if (!written.includes('{contractId}') || link === null || !URL.canParse(link) || safeLink(link) === null)
+      const id = '00000000-0000-0000-0000-000000000000';
+      const link = safeLink(contractLink(written, id));
+      if (link === null || !URL.canParse(link) || !new URL(link).href.slice(new URL(link).origin.length).includes(id))
         return {
           ok: false,
           problem:

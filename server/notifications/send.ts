@@ -45,7 +45,7 @@ export const mailRecipients = (
   otherwise: readonly string[] = [],
 ): readonly string[] => {
   if (adapterOf(kind).transport !== 'mail') return [];
-  return target === null ? otherwise : target.split(', ');
+  return target === null ? otherwise : target.split(/\s*,\s*/);
 };
 
 /** Shorter than for other mails: a member may wait for the result. */
@@ -91,7 +91,8 @@ export function createNoticeSender({
     if (!mail) return { delivered: false, error: NO_MAIL_SERVER };
     const to = mailRecipients(message.channel, message.recipients);
     if (to.length === 0) return { delivered: false, error: 'there is no address to send to', isFinal: true };
-    const { refused } = await mail({
+    let refused: readonly string[] = [];
+    await mail({
       id: message.id,
       to,
       date: new Date(clock.now()),
@@ -99,7 +100,12 @@ export function createNoticeSender({
       text: rendered.text ?? rendered.body,
       html: rendered.body,
       deadlineMs: MAIL_MS,
-    });
+      onRefused: (addresses) => {
+        refused = addresses;
+      },
+    }).catch((error: unknown) =>
+      Promise.reject(new MailFailure('the mail server did not accept it', { cause: error })),
+    );
     return { delivered: true, refused };
   };
 
@@ -107,15 +113,18 @@ export function createNoticeSender({
     render,
     send: async (message) => {
       const { tenantId, channel, notice, language } = message;
-      const adapter = adapterOf(channel.kind);
-      const rendered = render(notice, { kind: channel.kind, language });
+      const { id, kind } = channel;
+      let subject = '';
       try {
+        const rendered = render(notice, { kind, language });
+        subject = rendered.subject;
+        const adapter = adapterOf(kind);
         const attempt =
           adapter.transport === 'mail' ? await mailed(message, rendered) : await post(adapter, message, rendered);
-        return { ...attempt, subject: rendered.subject };
+        return { ...attempt, subject };
       } catch (error) {
-        log.warn({ err: error, tenantId, channel: channel.id, kind: channel.kind }, 'notification not sent');
-        return { subject: rendered.subject, ...failure(error, adapter.transport) };
+        log.warn({ err: error, tenantId, channel: id, kind }, 'notification not sent');
+        return { subject, ...failure(error) };
       }
     },
   };
@@ -123,14 +132,16 @@ export function createNoticeSender({
 
 export const NO_MAIL_SERVER = 'no mail server is configured: the operator sets SMTP_URL and MAIL_FROM';
 
+class MailFailure extends Error {}
+
 /** The cause is in the log only: it may describe the internal network. */
-function failure(error: unknown, transport: 'http' | 'mail'): Extract<Verdict, { delivered: false }> {
+function failure(error: unknown): Extract<Verdict, { delivered: false }> {
   if (error instanceof OutboundError) return { delivered: false, error: OUTBOUND_ERRORS[error.code] };
-  if (transport === 'mail')
+  if (error instanceof MailFailure)
     return {
       delivered: false,
-      error: `the mail server did not accept the message (${smtpCodeOf(error)})`,
-      ...(isRefusedRecipient(error) ? { isFinal: true } : {}),
+      error: `the mail server did not accept the message (${smtpCodeOf(error.cause)})`,
+      ...(isRefusedRecipient(error.cause) ? { isFinal: true } : {}),
     };
   return { delivered: false, error: 'the message could not be prepared; the log of the server has the reason' };
 }

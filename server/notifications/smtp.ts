@@ -15,13 +15,12 @@ export interface OutgoingMail {
   readonly html: string;
   /** A total time limit that is shorter than the usual one. */
   readonly deadlineMs?: number;
+  /** Called if the server refuses some of several addresses and accepts the mail for the others. */
+  onRefused?(addresses: readonly string[]): void;
 }
 
-/**
- * Sends one mail to the mail server, and returns the addresses that it refused if it accepted others. A rejection does
- * not prove that the server did not accept the mail.
- */
-export type SendMail = (mail: OutgoingMail) => Promise<{ readonly refused: readonly string[] }>;
+/** Sends one mail to the mail server. A rejection does not prove that the server did not accept the mail. */
+export type SendMail = (mail: OutgoingMail) => Promise<void>;
 
 /** Sends through `SMTP_URL`, from `MAIL_FROM`; each attempt has its own connection and a total timeout. */
 export function createSmtp({ url, from }: { url: string; from: MailAddress }): SendMail {
@@ -33,7 +32,7 @@ export function createSmtp({ url, from }: { url: string; from: MailAddress }): S
     socketTimeout: 2 * STEP_MS,
   });
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
-  return async ({ id, to, date, subject, text, html, deadlineMs = WHOLE_MS }) => {
+  return async ({ id, to, date, subject, text, html, deadlineMs = WHOLE_MS, onRefused }) => {
     const addresses = typeof to === 'string' ? [to] : to;
     const { rejected } = await transport
       .sendMail({
@@ -49,7 +48,7 @@ export function createSmtp({ url, from }: { url: string; from: MailAddress }): S
         signal: AbortSignal.timeout(deadlineMs),
       })
       .catch((error: unknown) => Promise.reject(explained(error)));
-    return { refused: rejected.map(String) };
+    if (rejected.length > 0) onRefused?.(rejected.map(String));
   };
 }
 

@@ -228,7 +228,12 @@ export const ChannelTest = s.object(
   {
     delivered: s.flag('Whether the receiver, or the mail server, accepted the message.'),
     status: s.nullable(s.integer({ max: 999, about: 'The status that the receiver answered; `null` for mail.' })),
-    error: s.nullable(s.text({ max: 500 })),
+    error: s.nullable(
+      s.text({
+        max: 500,
+        about: 'Why it was not delivered, or which of several addresses the mail server refused; `null` otherwise.',
+      }),
+    ),
   },
   { title: 'NotificationChannelTest' },
 );

@@ -104,6 +104,25 @@ forEachServer(
         });
       });
 
+      it('disables it also while a member changes it, but not if it has another target by then', async () => {
+        receiver.answers({ status: 410 });
+        for (let round = 0; round < 5; round++) {
+          const channel = await add();
+          const path = `${CHANNELS}/${channel.id}`;
+          await Promise.all([test(channel.id), org.asOwner.patch(path, { name: `Renamed ${round}` })]);
+          expect(await shown(channel.id)).to.include({ enabled: false, disabledReason: 'gone' });
+        }
+        const moved = await add();
+        receiver.answers((_request, response) => {
+          void org.asOwner
+            .patch(`${CHANNELS}/${moved.id}`, { target: `${receiver.url}/another` })
+            .then(() => response.writeHead(410).end());
+          return undefined;
+        });
+        expect((await test(moved.id)).body.status).to.equal(410);
+        expect(await shown(moved.id)).to.include({ enabled: true, disabledReason: null });
+      });
+
       it('works for a disabled channel and does not enable it; one that a member disabled has no reason', async () => {
         const channel = await add({ enabled: false });
         expect((await test(channel.id)).body.delivered).to.equal(true);
@@ -231,6 +250,16 @@ describe('a test of a mail channel', () => {
     expect(mailServer.last('b@example.com').parsed.text).to.contain('notification channel Books');
     await asOwner.post(`${CHANNELS}/${(await channel(null)).id}/test`);
     expect(mailServer.last(owner.email).to).to.deep.equal([owner.email]);
+    mailServer.refuse(550, 'a@example.com');
+    expect((await asOwner.post<Tested>(`${CHANNELS}/${given.id}/test`)).body).to.deep.equal({
+      delivered: true,
+      status: null,
+      error: 'the mail server refused a@example.com',
+    });
+    expect(mailServer.last('b@example.com').to).to.deep.equal(['b@example.com']);
+    expect((await asOwner.get<Channel[]>(CHANNELS)).body[0]?.lastError).to.equal(
+      'the mail server refused 1 of the addresses',
+    );
     mailServer.refuse(550);
     expect((await asOwner.post<Tested>(`${CHANNELS}/${given.id}/test`)).body).to.deep.equal({
       delivered: false,

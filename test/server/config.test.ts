@@ -279,6 +279,31 @@ describe('the configuration of the server', () => {
     expect(faults({ PUBLIC_URL: 'ftp://book.example.com' }).map(({ name }) => name)).to.deep.equal(['PUBLIC_URL']);
   });
 
+  it('accepts as the link of contracts only a URL that every message can contain', () => {
+    for (const CONTRACT_LINK of [
+      'https://console.example.com/contracts/{contractId}',
+      ' http://localhost:3000/#/c/{contractId}?tab=plan&x=1 ',
+    ]) {
+      const result = readServerConfig({ CONTRACT_LINK });
+      expect(result.ok && result.values.contractLink).to.equal(CONTRACT_LINK.trim());
+    }
+    for (const CONTRACT_LINK of [
+      'https://console.example.com/contracts',
+      'console.example.com/{contractId}',
+      'javascript:alert(1)//{contractId}',
+      'https:///{contractId}',
+      'https://a.example/{contractId})[x](https://b.example',
+      'https://a.example/{contractId}|x',
+      'https://a.example/{contractId} x',
+      'https://a.example/{contractId}"><script>',
+      'https://user:secret@a.example/{contractId}',
+    ])
+      expect(
+        faults({ CONTRACT_LINK }).map(({ name }) => name),
+        CONTRACT_LINK,
+      ).to.deep.equal(['CONTRACT_LINK']);
+  });
+
   it('reads a plan catalogue from the file that PLAN_CATALOG_FILE names', () => {
     const plan = { name: 'P', features: ['customFields'] };
     const result = readServerConfig(

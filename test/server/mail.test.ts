@@ -222,7 +222,7 @@ forEachDatabase((_kind, fresh) => {
     it('is taken over when the process that was sending it died, and not before', async () => {
       await put();
       let release: (() => void) | undefined;
-      const stuck = deliveryBy(() => new Promise((resolve) => (release = () => resolve({ refused: [] })))).deliverDue();
+      const stuck = deliveryBy(() => new Promise((resolve) => (release = resolve))).deliverDue();
       while (!release) await new Promise((resolve) => setImmediate(resolve));
       expect(await delivery.deliverDue()).to.equal(0);
       clock.advance(5 * MINUTE_MS);

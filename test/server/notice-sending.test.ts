@@ -202,7 +202,7 @@ describe('a notice', () => {
   });
 
   it('to a receiver that is gone disables the channel, and is not repeated', async () => {
-    receiver.answers({ status: 410 });
+    receiver.answers({ status: 410, body: '{"code":9499,"errcode":93000}' });
     for (const kind of ['webhook', 'slack', 'teams', 'feishu', 'dingtalk', 'wecom'])
       expect(await send(channel(kind)), kind).to.include({
         delivered: false,
@@ -299,6 +299,11 @@ describe('a notice', () => {
       error: 'the message could not be prepared; the log of the server has the reason',
     });
     expect(logged.at(-1)).to.contain('notification not sent').and.contain(ID);
+  });
+
+  it('that cannot be rendered, or through a kind that this version does not know, is a failure, not an error', async () => {
+    expect(await send(channel('pigeon'))).to.include({ delivered: false });
+    expect(await send(channel('slack'), reminder({}, { currencyCode: 'ZZZ' }))).to.include({ delivered: false });
   });
 
   describe('by mail', () => {

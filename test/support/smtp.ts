@@ -23,8 +23,8 @@ export interface MailServer {
   readonly mails: readonly ReceivedMail[];
   /** The last mail to the address; throws if there is none. */
   last(to: string): ReceivedMail;
-  /** Sets the reply code to `RCPT TO` (such as 550); undefined accepts recipients. */
-  refuse(code: number | undefined): void;
+  /** Sets the reply code to `RCPT TO` (such as 550), of one address or all; undefined accepts recipients. */
+  refuse(code: number | undefined, only?: string): void;
   stop(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export async function startMailServer({
   /** Offers STARTTLS, with an untrusted certificate. */ tls?: boolean;
 } = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
-  let refusal: number | undefined;
+  let refusal: { readonly code: number | undefined; readonly only: string | undefined } | undefined;
   const server = new SMTPServer({
     authOptional: !account,
     allowInsecureAuth: true,
@@ -52,8 +52,9 @@ export async function startMailServer({
     ...(tls ? { cert: CERTIFICATE, key: PRIVATE_KEY } : {}),
     disableReverseLookup: true,
     logger: false,
-    onRcptTo: (_address, _session, done) => {
-      done(refusal === undefined ? null : Object.assign(new Error('refused by the test'), { responseCode: refusal }));
+    onRcptTo: ({ address }, _session, done) => {
+      const isRefused = refusal?.code !== undefined && (refusal.only ?? address) === address;
+      done(isRefused ? Object.assign(new Error('refused by the test'), { responseCode: refusal?.code }) : null);
     },
     onData: (stream, session, done) => {
       const chunks: Buffer[] = [];
@@ -88,8 +89,8 @@ export async function startMailServer({
         );
       return found;
     },
-    refuse: (code) => {
-      refusal = code;
+    refuse: (code, only) => {
+      refusal = { code, only };
     },
     stop: () => new Promise((resolve) => server.close(resolve)),
   };

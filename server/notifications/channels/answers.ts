@@ -76,6 +76,7 @@ export function byCode(
 ): Verdict {
   const read = objectIn(answer);
   const code = read?.[codeField];
+  if (answer.status === 410) return byStatus(answer, now);
   if (typeof code !== 'number') {
     const verdict = byStatus(answer, now);
     return verdict.delivered
