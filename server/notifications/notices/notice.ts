@@ -1,5 +1,7 @@
+import type { DELIVERY_STEPS } from '../../../data-plane-agent/plane/contract/vocabulary.js';
+
 /** The position of a reminder in the ladder of its payment line. `manual`: sent by a member. */
-export type ReminderStep = 'pre_due' | 'due_day' | 'overdue_1' | 'escalated' | 'final' | 'manual';
+export type ReminderStep = (typeof DELIVERY_STEPS)[number];
 
 /** A payment line as reminders show it. Amounts are in major units. */
 export interface ReminderLine {
