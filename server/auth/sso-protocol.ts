@@ -1,7 +1,6 @@
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
-  AuthorizationResponseError,
   buildAuthorizationUrl,
   calculatePKCECodeChallenge,
   ClientSecretBasic,
@@ -10,15 +9,14 @@ import {
   discovery,
   enableNonRepudiationChecks,
   fetchUserInfo,
-  ResponseBodyError,
   type Configuration,
-  type CustomFetchOptions,
 } from 'openid-client';
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
-import { OutboundError, type Outbound } from '../../data-plane-agent/base/outbound.js';
+import type { Outbound } from '../../data-plane-agent/base/outbound.js';
 import { s } from '../../data-plane-agent/base/schema.js';
 import { checker } from '../../data-plane-agent/base/validation.js';
+import { fetchThrough, isUnreachable, refusalOf } from './oauth-client.js';
 import type { SsoProvider } from './sso-providers.js';
 
 /**
@@ -152,52 +150,19 @@ async function discover(
   return discovery(new URL(issuer), clientId, {}, authentication, { execute, [customFetch]: fetchThrough(outbound) });
 }
 
-const fetchThrough =
-  (outbound: Outbound) =>
-  async (url: string, { method, headers, body }: CustomFetchOptions): Promise<Response> => {
-    const answer = await outbound.request({
-      url,
-      method: method === 'POST' ? 'POST' : 'GET',
-      headers,
-      ...(body instanceof URLSearchParams ? { body: body.toString() } : {}),
-    });
-    return new Response(answer.status === 204 || answer.status === 304 ? null : new Uint8Array(answer.body), {
-      status: answer.status,
-      headers: answer.headers,
-    });
-  };
-
 /** Distinguishes an unreachable provider from a refusal. */
 async function judged<T>(provider: SsoProvider, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw causes(error).some((cause) => cause instanceof OutboundError)
+    throw isUnreachable(error)
       ? unreachable(provider, error)
-      : new SsoRefusal(reasonOf(error), { cause: error });
+      : new SsoRefusal(refusalOf(error), { cause: error });
   }
 }
 
 const unreachable = ({ id }: SsoProvider, cause: unknown) =>
   fail('SSO_PROVIDER_UNREACHABLE', { provider: id }, { cause });
-
-function causes(error: unknown): unknown[] {
-  const found: unknown[] = [];
-  for (
-    let at = error;
-    at !== undefined && at !== null && found.length < 10;
-    at = at instanceof Error ? at.cause : undefined
-  )
-    found.push(at);
-  return found;
-}
-
-/** The provider's error code (`access_denied`), or the library's (`OAUTH_JWT_CLAIM_COMPARISON_FAILED`). */
-function reasonOf(error: unknown): string {
-  if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError)
-    return error.error.slice(0, 100);
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'protocol_error';
-}
 
 function profileOf(claims: Readonly<Record<string, unknown>>): Profile {
   const { email, email_verified: verified, name } = claims;

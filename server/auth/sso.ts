@@ -17,7 +17,8 @@ import { addressKey } from './limits.js';
 import type { SessionIssue } from './session-issue.js';
 import type { TokenPair } from './auth.schemas.js';
 import { admit, auditRefusal } from './sso-admission.js';
-import { createNextRule } from './sso-next.js';
+import { createNextRule } from './next-rule.js';
+import { flowCookie, flowFault, FLOW_MS, newFlow, type FlowCookie } from './oauth-flow.js';
 import { createSsoProtocol, SsoRefusal, type Assertion, type Handshake } from './sso-protocol.js';
 import { signsInTo, type SsoProvider } from './sso-providers.js';
 import { isActiveAccount } from '../access/session-policy.js';
@@ -28,12 +29,8 @@ import { isActiveAccount } from '../access/session-policy.js';
 export interface Sso {
   /** All providers of the installation: the list is public and does not reveal which organisations they serve. */
   readonly providers: readonly { readonly id: string; readonly name: string }[];
-  /**
-   * The cookie that identifies the browser. Over https its name has the `__Host-` prefix, so that neither another host
-   * of the domain nor a page without TLS can set it: an attacker could otherwise make a victim continue in the
-   * attacker's session.
-   */
-  readonly cookie: { readonly name: string; readonly path: string };
+  /** The cookie that identifies the browser. */
+  readonly cookie: FlowCookie;
   /**
    * Starts a sign-in. `browser` is the value of the cookie that the callback and the exchange require. Throws NOT_FOUND
    * for an unknown tenant and for a provider that does not serve it, INVALID_INPUT for a `next` that is not allowed.
@@ -71,8 +68,6 @@ export interface Sso {
   ): Promise<TokenPair>;
 }
 
-/** The lifetime of a sign-in and its cookie, in milliseconds. */
-export const FLOW_MS = 10 * 60_000;
 /** The lifetime of a code and, after the callback, of the cookie, in milliseconds. */
 export const CODE_MS = 2 * 60_000;
 
@@ -120,7 +115,7 @@ export function createSso({
     database.write(scope, async (tx) => {
       const at = clock.now();
       const flow = await new SsoFlowStore(tx).take(sha256Hex(came.parameters.state));
-      const wrong = flow && faultOf(flow, { ...came, at });
+      const wrong = flow && flowFault(flow, { ...came, at });
       if (!wrong) return flow;
       await auditRefusal(tx, { tenantId: flow.tenantId, provider: { id: came.provider }, reason: wrong, at, request });
       return undefined;
@@ -210,19 +205,15 @@ export function createSso({
 
   return {
     providers: providers.map(({ id, name }) => ({ id, name })),
-    cookie: ownOrigin.startsWith('https:') ? { name: `__Host-${COOKIE.name}`, path: '/' } : COOKIE,
+    cookie: flowCookie(ownOrigin, COOKIE),
 
     start: async ({ provider: id, tenantSlug, next, client }, request) => {
       const back = nextRule.check(next, { client });
       const { provider, protocol } = providerOf(id);
       const tenant = await database.read(scope, (tx) => new TenantStore(tx).bySlug(tenantSlug));
       if (tenant?.status !== 'active' || !signsInTo(provider, tenant.slug)) throw fail('NOT_FOUND', {});
-      const [state, browser, nonce, codeVerifier] = [
-        randomToken(32),
-        randomToken(32),
-        randomToken(32),
-        randomToken(32),
-      ];
+      const { state, browser, codeVerifier } = newFlow();
+      const nonce = randomToken(32);
       const location = await protocol.authorizationUrl({ redirectUri: redirectUriOf(id), state, nonce, codeVerifier });
       const stateHash = sha256Hex(state);
       const secrets: Secrets = { nonce, codeVerifier };
@@ -302,19 +293,6 @@ type Outcome =
 
 const contextOf = ({ tenantId, stateHash }: Pick<SsoFlow, 'tenantId' | 'stateHash'>): string =>
   `sso_flows.secrets_sealed.${tenantId}.${stateHash}`;
-
-/**
- * An answer of another provider is a mix-up attack; an answer in another browser is an attempt to sign it in to someone
- * else's account.
- */
-function faultOf(
-  flow: SsoFlow,
-  { provider, browser, at }: { provider: string; browser: string | undefined; at: number },
-): string | undefined {
-  if (flow.expiresAt <= at) return 'state_expired';
-  if (flow.providerId !== provider) return 'state_of_another_provider';
-  return browser === undefined || flow.browserHash !== sha256Hex(browser) ? 'state_of_another_browser' : undefined;
-}
 
 /**
  * A client that sends the code of another client has stolen it, or was given it to continue in someone else's session.

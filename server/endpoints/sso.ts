@@ -1,10 +1,9 @@
-import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { s } from '../../data-plane-agent/base/schema.js';
 import { TokenPair } from '../auth/auth.schemas.js';
-import { CODE_MS, FLOW_MS } from '../auth/sso.js';
+import { browserOf, FLOW_MS } from '../auth/oauth-flow.js';
+import { CODE_MS } from '../auth/sso.js';
 import { endpoint } from '../http/endpoint.js';
 import { redirect } from '../http/reply.js';
-import type { Services } from '../services/services.js';
 import { withRefreshCookie } from './refresh-cookie.js';
 
 /** Providers send visible ASCII characters in URLs. */
@@ -86,7 +85,7 @@ export const ssoEndpoints = {
     run: async ({ params, query: { state, code, iss, error }, request, services }) => {
       const parameters = { state, ...(code && { code }), ...(iss && { iss }), ...(error && { error }) };
       const { location, browser } = await services.sso.callback(
-        { provider: params.provider, browser: browserOf(request, services), parameters },
+        { provider: params.provider, browser: browserOf(request, services.sso.cookie), parameters },
         request,
       );
       return redirect(location, {
@@ -109,7 +108,7 @@ export const ssoEndpoints = {
     fails: ['TOKEN_INVALID', 'UNAUTHENTICATED'],
     run: async ({ body, request, services }) =>
       withRefreshCookie(
-        await services.sso.exchange({ code: body.code, browser: browserOf(request, services) }, request),
+        await services.sso.exchange({ code: body.code, browser: browserOf(request, services.sso.cookie) }, request),
         services,
       ),
   }),
@@ -117,9 +116,3 @@ export const ssoEndpoints = {
 
 /** `Lax`, because the provider redirects the browser from its own site. */
 const LAX = { sameSite: 'Lax' } as const;
-
-/** If two cookies of that name are sent, the one that we set cannot be identified, so neither is used. */
-const browserOf = (
-  { cookies, repeatedCookies = [] }: RequestInfo,
-  { sso: { cookie } }: Pick<Services, 'sso'>,
-): string | undefined => (repeatedCookies.includes(cookie.name) ? undefined : cookies[cookie.name]);
