@@ -66,6 +66,7 @@ import { addPaymentLine } from './payments/add-payment-line.js';
 import { deletePaymentLine } from './payments/delete-payment-line.js';
 import { getLineCurrency } from './payments/get-line-currency.js';
 import { getPaymentStats } from './payments/get-payment-stats.js';
+import { listOpenLines } from './payments/list-open-lines.js';
 import { listPayments } from './payments/list-payments.js';
 import { addReceipt } from './payments/add-receipt.js';
 import { listReceipts } from './payments/list-receipts.js';
@@ -130,6 +131,7 @@ export const OPERATIONS = {
   updateTask,
   stepOverdueTasks,
   listPayments,
+  listOpenLines,
   listCollections,
   setPaymentHold,
   deletePaymentHold,

@@ -1,5 +1,5 @@
 import { addDays } from '../../base/day.js';
-import type { Dialect, Transaction } from '../../base/database/database.js';
+import type { Dialect, Row, Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import type { PaymentTab } from '../contract/vocabulary.js';
 import { lines, type PaymentRow } from '../tables/payment-lines.js';
@@ -44,20 +44,35 @@ export class PaymentList {
     if (offset >= total) return { rows: [], total };
     const statement = pageStatement({ dialect: tx.dialect, call, filter, limit: pageSize, offset, total });
     const found = await tx.all(statement.sql, statement.values);
-    return {
-      rows: found.map((row) => ({
-        ...lines.decode(row),
-        contractNo: String(row['contract_no']),
-        projectName: String(row['project_name']),
-        partyA: String(row['party_a']),
-        partyB: String(row['party_b']),
-        subjectId: String(row['subject_id']),
-        ownerId: String(row['owner_id']),
-      })),
-      total,
-    };
+    return { rows: found.map(rowOf), total };
+  }
+
+  /** The open lines in scope with an id above the given one, by id. */
+  async open({ after, limit }: { after: string | null; limit: number }): Promise<PaymentRow[]> {
+    const { tx, call } = this;
+    const { source, where } = linesInScope(tx.dialect, call, { joined: true, walk: true });
+    const found = await tx.all(
+      `SELECT ${lines.columnNames}, ${OF_CONTRACT} FROM ${source}
+       WHERE ${where.sql} AND ${LIVE.sql} AND payment_lines.outstanding_minor > 0${after === null ? '' : ' AND payment_lines.id > ?'}
+       ORDER BY payment_lines.id LIMIT ?`,
+      [...where.values, ...(after === null ? [] : [after]), limit],
+    );
+    return found.map(rowOf);
   }
 }
+
+const OF_CONTRACT =
+  'contracts.contract_no, contracts.project_name, contracts.party_a, contracts.party_b, contracts.subject_id, contracts.owner_id';
+
+const rowOf = (row: Row): PaymentRow => ({
+  ...lines.decode(row),
+  contractNo: String(row['contract_no']),
+  projectName: String(row['project_name']),
+  partyA: String(row['party_a']),
+  partyB: String(row['party_b']),
+  subjectId: String(row['subject_id']),
+  ownerId: String(row['owner_id']),
+});
 
 /**
  * The statement of a page. The inner query walks an index for the ids, so that rows before a deep page are not read.
@@ -83,7 +98,7 @@ export function pageStatement({
       ? 'payment_lines.received_date DESC, payment_lines.id DESC'
       : 'payment_lines.due_date, payment_lines.id';
   return fragment(
-    `SELECT ${lines.columnNames}, contracts.contract_no, contracts.project_name, contracts.party_a, contracts.party_b, contracts.subject_id, contracts.owner_id
+    `SELECT ${lines.columnNames}, ${OF_CONTRACT}
      FROM (SELECT payment_lines.tenant_id, payment_lines.id FROM ${source} WHERE ${where.sql} ORDER BY ${order} LIMIT ? OFFSET ?) AS chosen
      JOIN payment_lines ON payment_lines.tenant_id = chosen.tenant_id AND payment_lines.id = chosen.id
      JOIN ${CONTRACTS_OF_LINES}
