@@ -14,6 +14,7 @@ import { createRefusals } from './audit/refusals.js';
 import { createChanges } from './access/changes.js';
 import { createPlans } from './access/plans.js';
 import { composeAuth } from './compose/auth.js';
+import { composeCalendar } from './compose/calendar.js';
 import { composeChallenge } from './compose/challenge.js';
 import { composeTenants } from './compose/tenants.js';
 import { createPasswords, type Argon2 } from './credentials/passwords.js';
@@ -132,6 +133,7 @@ export async function compose(
       directory,
       outbound: outbounds.forOperator,
     });
+    const calendar = composeCalendar(config, { ...parts, log, dataPlanes, outbound: outbounds.forOperator });
     const audit = createPlatformAudit({ database: platform, keyRing: config.keyRing });
     const refusals = createRefusals({ database: platform, clock, log });
     const services: Services = {
@@ -147,6 +149,7 @@ export async function compose(
         keyRing: config.keyRing,
         directory,
       }),
+      calendar,
       mail,
       challenge: composeChallenge(config, { log }),
     };
@@ -191,7 +194,7 @@ export async function compose(
       observers: [metrics.observe],
     });
     const schedules = createSchedules({
-      jobs: jobsOf(config, { database: platform, clock, log, audit, refusals, dataPlanes, hosted }),
+      jobs: jobsOf(config, { database: platform, clock, log, audit, refusals, dataPlanes, hosted, calendar: calendar.upkeep }),
       leases: new Leases(platform, clock, { holder: newId(), log }),
       log,
     });

@@ -39,6 +39,7 @@ import { parseMailAddress, type MailAddress } from './notifications/address.js';
 import { contractLink, safeLink } from './notifications/notices/notice.js';
 import { smtpEncryption } from './notifications/smtp-encryption.js';
 import { parseSsoProviders, withoutTenants } from './auth/sso-providers.js';
+import { CALENDAR_REFUSALS, CALENDAR_SETTINGS } from './integrations/calendar/settings.js';
 import { parsePlanCatalog, type PlanCatalog } from './access/plans.js';
 import { GATEWAY_SETTINGS } from './integrations/ai-gateway/settings.js';
 
@@ -225,6 +226,7 @@ export const SETTINGS = {
     secret: true,
   }),
   ...GATEWAY_SETTINGS,
+  ...CALENDAR_SETTINGS,
   outboundAllowPrivate: setting({
     name: 'OUTBOUND_ALLOW_PRIVATE',
     about:
@@ -265,6 +267,7 @@ const refusals: readonly Rule<typeof SETTINGS>[] = [
         problem: `must be ${host} or one of its parent domains, because WEBAUTHN_ORIGINS contains ${host}`,
       })),
   ...HOST_REFUSALS,
+  ...CALENDAR_REFUSALS,
   ({ ssoProviders = [] }, context) =>
     ssoProviders
       .filter(({ issuer }) => context.production && issuer.startsWith('http:'))

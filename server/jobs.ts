@@ -9,6 +9,7 @@ import type { Refusals } from './audit/refusals.js';
 import { createRecordRepeats } from './audit/repeats.js';
 import type { Config } from './config.js';
 import { eachTenant, workedFor, type TenantsOptions } from './data-planes/each-tenant.js';
+import type { CalendarUpkeep } from './integrations/calendar/upkeep.js';
 import { createMailDelivery } from './notifications/delivery.js';
 import { createSmtp } from './notifications/smtp.js';
 import type { Job } from '../data-plane-agent/base/schedules.js';
@@ -24,6 +25,7 @@ export function jobsOf(
     readonly audit: PlatformAudit;
     readonly refusals: Refusals;
     readonly hosted: HostedPlane | undefined;
+    readonly calendar: CalendarUpkeep;
   },
 ): readonly Job[] {
   const { database, clock } = parts;
@@ -31,6 +33,7 @@ export function jobsOf(
   return joined([
     ...mailJob(config, parts),
     ...auditJobs(parts),
+    ...calendarJobs(parts.calendar),
     lookForWork(parts),
     { name: 'expiry', rule: '40 */10 * * * *', run: (signal) => removeExpired(database, { at: clock.now(), signal }) },
     ...ofPlane,
@@ -45,6 +48,17 @@ const auditJobs = (parts: TenantsOptions & { audit: PlatformAudit; refusals: Ref
   // Runs every hour and writes the heads once a day, so that a day is covered even if no process runs at a certain
   // hour.
   { name: 'audit-heads', rule: '50 7 * * * *', run: createLogHeads(parts) },
+];
+
+/** Pushes once a day for each organisation, and continues what was interrupted. */
+const calendarJobs = (calendar: CalendarUpkeep): Job[] => [
+  { name: 'calendar', rule: '45 * * * * *', isDue: calendar.isPushDue, run: (signal) => calendar.pushDue(signal) },
+  {
+    name: 'calendar-revocations',
+    rule: '*/15 * * * * *',
+    isDue: calendar.isRevocationDue,
+    run: (signal) => calendar.revokeDue(signal),
+  },
 ];
 
 /**

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { domain, framework } from './failure-kind.js';
+import { PROVIDER_FAILURES } from './failures-of-providers.js';
 import type { Issue } from './issue.js';
 
 const None = Type.Object({});
@@ -110,11 +111,7 @@ export const FAILURES = {
     None,
   ),
   TOKEN_INVALID: domain(422, 'The token or code is unknown, used, expired or issued for another purpose.', None),
-  SSO_PROVIDER_UNREACHABLE: domain(
-    502,
-    'The single sign-on provider is unreachable, or its response is invalid.',
-    Type.Object({ provider: text() }),
-  ),
+  ...PROVIDER_FAILURES,
   INVITATION_OPEN: domain(
     409,
     'The address has an open invitation, which can be sent again.',

@@ -29,7 +29,7 @@ export function callOf({
     timeoutMs,
     actor: { kind: 'user', id: user.id, name: user.name, roleCode: user.roleCode, ip: request.ip },
     subjectScope: user.subjectScope && [...user.subjectScope],
-    ownerScope: settings.ownerScopeEnabled && OWNER_SCOPED.has(user.roleCode) ? user.id : null,
+    ownerScope: ownerScopeOf(user, settings),
     controls,
     rights: rightsOf(principal),
     timeZone: settings.timezone,
@@ -43,6 +43,12 @@ export function callOf({
     ifVersion,
   };
 }
+
+/** The member to whose contracts a member is limited; `null` if they see those of others too. */
+export const ownerScopeOf = (
+  { id, roleCode }: { readonly id: string; readonly roleCode: string },
+  { ownerScopeEnabled }: Pick<Principal['settings'], 'ownerScopeEnabled'>,
+): string | null => (ownerScopeEnabled && OWNER_SCOPED.has(roleCode) ? id : null);
 
 const rightsOf = ({ permissions, features }: Principal): Rights => ({
   sensitive: meets(permissions, view('sensitive_data')),

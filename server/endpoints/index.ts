@@ -3,6 +3,7 @@ import { aiGatewayEndpoints } from './ai-gateway.js';
 import { analyticsEndpoints } from './analytics.js';
 import { auditEndpoints } from './audit.js';
 import { authEndpoints } from './auth.js';
+import { calendarEndpoints } from './calendar.js';
 import { collectionEndpoints } from './collections.js';
 import { contractConfigEndpoints } from './contract-config.js';
 import { contractExportEndpoints } from './contract-export.js';
@@ -69,6 +70,7 @@ export const ENDPOINTS = {
   ...workflowEndpoints,
   ...contractConfigEndpoints,
   ...dynamicFieldEndpoints,
+  ...calendarEndpoints,
   ...auditEndpoints,
   ...tenantAdminEndpoints,
 } as const satisfies Endpoints;

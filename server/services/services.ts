@@ -15,6 +15,7 @@ import type { Sessions } from '../auth/sessions.js';
 import type { Sso } from '../auth/sso.js';
 import type { AiGateway } from '../integrations/ai-gateway/ai-gateway.js';
 import type { MailOutbox } from '../notifications/mail.js';
+import type { Calendar } from '../integrations/calendar/calendar.js';
 import type { Directory } from '../tenants/directory.js';
 import type { Tenants } from '../tenants/tenants.js';
 import type { Health } from './health.js';
@@ -49,6 +50,7 @@ export interface Services extends AuthServices, TenantServices {
   readonly audit: PlatformAudit;
   readonly health: Health;
   readonly aiGateway: AiGateway;
+  readonly calendar: Calendar;
   readonly mail: MailOutbox;
   /** Called by the handler for every endpoint whose body has a `challengeToken`. */
   readonly challenge: BotChallenge;

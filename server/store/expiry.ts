@@ -6,6 +6,7 @@ const DAY_MS = 24 * 3_600_000;
 const EXPIRED: readonly { readonly sql: string; readonly keepMs: number }[] = [
   { sql: 'DELETE FROM password_resets WHERE expires_at <= ?', keepMs: 0 },
   { sql: 'DELETE FROM passkey_flows WHERE expires_at <= ?', keepMs: 0 },
+  { sql: 'DELETE FROM calendar_flows WHERE expires_at <= ?', keepMs: 0 },
   // Expired invitations can be sent again for a while.
   { sql: 'DELETE FROM invitations WHERE expires_at <= ?', keepMs: 60 * DAY_MS },
   { sql: "DELETE FROM mail_outbox WHERE status = 'void' AND created_at <= ?", keepMs: 3_600_000 },

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 
 /**
- * The maximum number of open sign-in flows per client (a network or a session), which is enough for an office. Above it
+ * The maximum number of open flows at a provider or an authenticator per client (a network or a session), which is enough for an office. Above it
  * the oldest are deleted, so that nobody can fill the database by starting flows.
  */
 export const MOST_OPEN = 1_000;
@@ -9,7 +9,7 @@ export const MOST_OPEN = 1_000;
 /** More than one insert adds, because concurrent inserts may have exceeded the limit. */
 const AT_ONCE = 20;
 
-const FLOWS = { passkey_flows: 'flow_hash', sso_flows: 'state_hash' } as const;
+const FLOWS = { passkey_flows: 'flow_hash', sso_flows: 'state_hash', calendar_flows: 'state_hash' } as const;
 
 /** Call it after an insert, in the same transaction. */
 export async function keepNewest(

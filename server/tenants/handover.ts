@@ -6,6 +6,7 @@ import type { Plane } from '../data-planes/plane.js';
 import type { KeyedDatabase } from '../store/keyed-database.js';
 import { MemberStore, type ListedMember, type MemberRecord } from '../store/members.js';
 import { SessionStore } from '../store/sessions.js';
+import { endCalendar } from './calendar-end.js';
 import type { ChangeTenant } from './change.js';
 import { OWNER } from './roles.js';
 
@@ -107,6 +108,7 @@ export function createHandover({ database, change }: { database: KeyedDatabase; 
         refuse({ member, actor, disable });
         if (disable) await new MemberStore(tx, tenantId).setStatus({ id: memberId, status: 'disabled', at });
         const sessionsRevoked = disable ? await new SessionStore(tx).revokeAllOf({ tenantId, memberId, at }) : 0;
+        if (disable) await endCalendar(tx, { tenantId, memberId, at, actor, reason: 'member_disabled' });
         const changed = {
           successorId: successorUserId,
           transferred: moved.transferred,

@@ -10,6 +10,7 @@ import type { Actor } from '../access/actor.js';
 import { MemberStore, type ListedMember, type MemberRecord } from '../store/members.js';
 import { SessionStore } from '../store/sessions.js';
 import { notifyOfAdminChange } from './admin-rights.js';
+import { endCalendar } from './calendar-end.js';
 import { differences, type ChangeTenant } from './change.js';
 import { administers, checkMemberChange, checkRole, checkScope, isSelf } from './member-rules.js';
 import { OWNER } from './roles.js';
@@ -107,6 +108,7 @@ export function createMembers({
         if (wasAdmin !== isAdmin)
           await notifyOfAdminChange(tx, mail, { tenant, members: [member], change: isAdmin ? 'gained' : 'lost' });
         const disabled = changed['status'] !== undefined && patch.status === 'disabled';
+        if (disabled) await endCalendar(tx, { tenantId, memberId, at, actor, reason: 'member_disabled' });
         const ended = newEmail
           ? await moved(tx, { member, actor, at })
           : disabled

@@ -48,7 +48,7 @@ const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: 
  * their checksum.
  */
 const COMING: Readonly<Record<string, readonly string[]>> = {
-  platform: ['0014-channel-delivery'],
+  platform: ['0014-channel-delivery', '0015-calendar'],
   tenant: ['0016-invoice-register', '0017-receipts-by-transfer', '0018-collections'],
 };
 const LISTS: Readonly<Record<string, { readonly folder: string; readonly migrations: readonly Migration[] }>> = {

@@ -7,10 +7,6 @@ export const MISSING: readonly string[] = `
   POST /collections/remind
   POST /collections/remind-bulk
   POST /collections/run-due-reminders
-  GET /calendar-sync/status
-  GET /calendar-sync/start
-  GET /calendar-sync/callback
-  POST /calendar-sync/sync-open-payments
 `
   .split('\n')
   .map((line) => line.trim())

@@ -7,6 +7,7 @@ import { EXPORT_REQUESTS } from './export-requests.js';
 import { ANALYTICS_REQUESTS } from './analytics-requests.js';
 import { AUTH_REQUESTS } from './auth-requests.js';
 import { DYNAMIC_FIELD_REQUESTS } from './dynamic-field-requests.js';
+import { CALENDAR_REQUESTS } from './calendar-requests.js';
 import { CONTRACT_REQUESTS } from './contract-requests.js';
 import { COLLECTION_REQUESTS } from './collection-requests.js';
 import { CONTRACT_IMPORT_REQUESTS } from './contract-import-requests.js';
@@ -59,6 +60,7 @@ export const REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | P
 
   ...TENANT_ADMIN_REQUESTS,
   ...DYNAMIC_FIELD_REQUESTS,
+  ...CALENDAR_REQUESTS,
 
   ...CONTRACT_REQUESTS,
   ...CONTRACT_IMPORT_REQUESTS,

@@ -19,6 +19,7 @@ import type { Schedules } from '../../data-plane-agent/base/schedules.js';
 import type { Services } from '../../server/services/services.js';
 import { onceArgon2 } from './accounts.js';
 import { hostAlone, OPERATIONS_PATH } from './host-alone.js';
+import { sharedCalendar } from './calendar-provider.js';
 import { client, type Client } from './http.js';
 import { migratedFile } from './migrated.js';
 import { SERVER_URL, sharedOidc } from './oidc.js';
@@ -93,6 +94,7 @@ export async function startServer({
       PORT: '0',
       PUBLIC_URL: SERVER_URL,
       SSO_PROVIDERS: JSON.stringify([(await sharedOidc()).settings()]),
+      ...(await sharedCalendar()).env,
       LOG_LEVEL: 'info',
       ...urls,
       ...env,

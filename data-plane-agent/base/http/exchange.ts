@@ -63,6 +63,7 @@ export function beginExchange({
 const LONGEST_ACCEPT = 1_000;
 const ANYTHING = '*/*';
 const TAKES_JSON = /^(\*\/\*|application\/\*|.+[/+]json)$/i;
+const IS_JSON = /^.+[/+]json$/i;
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,128}$/;
 
 function infoOf(ctx: HttpContext, clock: Clock): RequestInfo {
@@ -78,12 +79,20 @@ function infoOf(ctx: HttpContext, clock: Clock): RequestInfo {
     host: ctx.hostname,
     ifMatch: headers['if-match'],
     get followsLink() {
-      if ((headers.accept ?? '').length > LONGEST_ACCEPT) return false;
-      const [preferred = ANYTHING] = [ctx.accepts()].flat();
-      return !TAKES_JSON.test(preferred);
+      return !TAKES_JSON.test(preferredType(ctx));
+    },
+    get asksForJson() {
+      return IS_JSON.test(preferredType(ctx));
     },
     receivedAt: clock.now(),
   };
+}
+
+/** The first of the most preferred types. */
+function preferredType(ctx: HttpContext): string {
+  if ((ctx.req.headers.accept ?? '').length > LONGEST_ACCEPT) return ANYTHING;
+  const [preferred = ANYTHING] = [ctx.accepts()].flat();
+  return preferred;
 }
 
 /** Uses what the proxy reports only if it is an IP address. An IPv4-mapped IPv6 address is returned as IPv4. */

@@ -20,6 +20,8 @@ export interface RequestInfo {
   readonly ifMatch: string | undefined;
   /** The client prefers a redirect to JSON, as a browser following a link does. */
   readonly followsLink?: boolean;
+  /** The client names JSON as the type that it prefers. Accepting any type is not enough. */
+  readonly asksForJson?: boolean;
   readonly receivedAt: number;
   /** Set for a write with an `Idempotency-Key`. */
   readonly keyed?: KeyedRequest;

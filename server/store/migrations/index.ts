@@ -13,6 +13,7 @@ import { channelTargets } from './0011-channel-targets.js';
 import { takeover } from './0012-takeover.js';
 import { askers } from './0013-askers.js';
 import { channelDelivery } from './0014-channel-delivery.js';
+import { calendar } from './0015-calendar.js';
 
 /** The platform database's steps, in order. One that has landed is never edited. */
 export const PLATFORM_MIGRATIONS: readonly Migration[] = [
@@ -30,4 +31,5 @@ export const PLATFORM_MIGRATIONS: readonly Migration[] = [
   takeover,
   askers,
   channelDelivery,
+  calendar,
 ];
