@@ -194,7 +194,16 @@ export async function compose(
       observers: [metrics.observe],
     });
     const schedules = createSchedules({
-      jobs: jobsOf(config, { database: platform, clock, log, audit, refusals, dataPlanes, hosted, calendar: calendar.upkeep }),
+      jobs: jobsOf(config, {
+        database: platform,
+        clock,
+        log,
+        audit,
+        refusals,
+        dataPlanes,
+        hosted,
+        calendar: calendar.upkeep,
+      }),
       leases: new Leases(platform, clock, { holder: newId(), log }),
       log,
     });

@@ -155,9 +155,7 @@ async function judged<T>(provider: SsoProvider, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw isUnreachable(error)
-      ? unreachable(provider, error)
-      : new SsoRefusal(refusalOf(error), { cause: error });
+    throw isUnreachable(error) ? unreachable(provider, error) : new SsoRefusal(refusalOf(error), { cause: error });
   }
 }
 
