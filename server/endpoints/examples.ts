@@ -3,6 +3,7 @@ import account from './account.examples.json' with { type: 'json' };
 import aiGateway from './ai-gateway.examples.json' with { type: 'json' };
 import analytics from './analytics.examples.json' with { type: 'json' };
 import audit from './audit.examples.json' with { type: 'json' };
+import calendar from './calendar.examples.json' with { type: 'json' };
 import channels from './channels.examples.json' with { type: 'json' };
 import collections from './collections.examples.json' with { type: 'json' };
 import contractConfiguration from './contract-configuration.examples.json' with { type: 'json' };
@@ -35,6 +36,7 @@ export const EXAMPLES: Examples = {
   ...aiGateway,
   ...analytics,
   ...audit,
+  ...calendar,
   ...channels,
   ...collections,
   ...contractConfiguration,

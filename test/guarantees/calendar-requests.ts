@@ -1,6 +1,8 @@
+import { OPERATOR } from '../support/accounts.js';
 import { beginCalendar, connectCalendar } from '../support/calendar.js';
 import { sharedCalendar } from '../support/calendar-provider.js';
-import type { Organisation } from './organisations.js';
+import { aContract, aLine } from '../support/samples.js';
+import { memberOf, type Organisation } from './organisations.js';
 import type { Sample } from './requests.js';
 
 /** The owner connects a calendar of the provider that every server of a run has. */
@@ -17,3 +19,16 @@ export const CALENDAR_REQUESTS: Readonly<Record<string, (org: Organisation) => S
     return {};
   },
 };
+
+/** Pushes to the calendar of an administrator who sees one contract, so that the answer does not depend on the others. */
+export async function pushOfOneContract(org: Organisation): Promise<Sample> {
+  const subject = await org.server.services.tenants.subjects.add(
+    { tenantId: org.tenant.id, name: 'Quayside Leasing' },
+    OPERATOR,
+  );
+  const payments = ['2026-04-30', '2026-05-31', '2026-06-30'].map((dueDate) => aLine({ dueDate }));
+  await org.client.post('/contracts', aContract({ subjectId: subject.id, ownerId: org.owner.id, payments }));
+  const { client } = await memberOf(org, { roleCode: 'admin', subjectScope: [subject.id] });
+  await connectCalendar(client, await sharedCalendar());
+  return {};
+}

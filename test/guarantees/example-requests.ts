@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { codeOf } from '../support/authenticator-app.js';
 import { PASSWORD } from '../support/accounts.js';
+import { pushOfOneContract } from './calendar-requests.js';
 import type { Organisation } from './organisations.js';
 import type { Sample } from './requests.js';
 
@@ -45,6 +46,7 @@ export const EXAMPLE_REQUESTS: Requests = {
     params: { paymentId: await line(org, 'PUT /collections/:paymentId/hold') },
     body: { kind: 'promise', until: '2026-03-31', note: 'Ms Wang will pay when the invoice has been checked.' },
   }),
+  'POST /calendar-sync/sync-open-payments': pushOfOneContract,
 
   'POST /ai-gateway/inspect': () => ({
     body: {

@@ -38,6 +38,9 @@ const RANDOM =
   /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})|(?<![0-9a-f])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{8,}(?![0-9a-f])/g;
 /** A random token. */
 const TOKEN = /^(?=.*[A-Z])(?=.*[a-z])(?=.*\d)[\w-]{16,}$/;
+/** A consent page, whose address has random values. */
+const CONSENT_URL =
+  'https://accounts.google.com/o/oauth2/v2/auth?client_id=duebook&response_type=code&state=c3RhdGU&code_challenge=Y2hhbGxlbmdl';
 const MOST_ITEMS = 2;
 const MOST_LINES = 3;
 
@@ -74,6 +77,7 @@ export function recorder(): (value: unknown) => unknown {
       .replaceAll(/127\.0\.0\.1:\d+|localhost:\d+/g, 'book.example.com');
   const cut = (value: string): string => value.split('\r\n').slice(0, MOST_LINES).join('\r\n');
   const recorded = (value: unknown, key: string): unknown => {
+    if (key === 'url' && typeof value === 'string' && value.includes('code_challenge=')) return CONSENT_URL;
     if (key in STAND_INS) return STAND_INS[key];
     if (typeof value === 'string') return TOKEN.test(value) ? 'c3RhbmQtaW4tZXhhbXBsZS0x' : text(cut(value));
     if (Array.isArray(value)) return value.slice(0, MOST_ITEMS).map((item) => recorded(item, ''));
