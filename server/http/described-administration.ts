@@ -192,6 +192,7 @@ export const ADMINISTRATION: Readonly<Record<string, string>> = {
   agentVersion: 'The version of the agent; `null` before its first connection.',
   protocolVersion: 'The version of the protocol that the agent speaks; `null` before its first connection.',
   lastSeenAt: 'When the agent last sent a message; `null` before its first connection.',
+  lastSyncAt: 'When the last complete push to the calendar ended; `null` if there was none.',
   connectedSince: 'When the current connection began; `null` if there is none.',
   latencyMs: 'The round-trip time of the connection, in milliseconds; `null` if there is none.',
 

@@ -3,6 +3,8 @@ import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { makeMember, OPERATOR, PASSWORD, type MadeTenant } from '../support/accounts.js';
 import { codeOf } from '../support/authenticator-app.js';
 import { softwareAuthenticator, type CreationOptions, type RequestOptions } from '../support/authenticator.js';
+import { beginCalendar, connectCalendar } from '../support/calendar.js';
+import { sharedCalendar } from '../support/calendar-provider.js';
 import type { Answer, Client } from '../support/http.js';
 import { beginSso, exchangeSso, SERVER_URL, sharedOidc } from '../support/oidc.js';
 import { aContract } from '../support/samples.js';
@@ -159,6 +161,17 @@ export async function issueEverything({
   const begun = await client.get('/auth/sso/corp/start', { query: { tenantSlug: slug } });
   const to = new URL(begun.headers.get('location') ?? '');
   for (const name of ['state', 'nonce']) keep(`${name} of a sign-on, open`, to.searchParams.get(name) ?? undefined);
+
+  // A calendar: tokens of the provider, and the state and cookie of a connection that is being made.
+  const calendar = await sharedCalendar();
+  await connectCalendar(asOwner, calendar, calendar.account ?? undefined);
+  keep('access token of a calendar', calendar.issued.accessToken);
+  keep('refresh token of a calendar', calendar.issued.refreshToken);
+  keep('client secret of a calendar', calendar.env['CALENDAR_CLIENT_SECRET']);
+  const connecting = await beginCalendar(asOwner, { provider: calendar });
+  keep('cookie of a calendar', connecting.cookie.split('=')[1]);
+  keep('state of a calendar', connecting.back.searchParams.get('state') ?? undefined);
+  keep('code of a calendar', connecting.back.searchParams.get('code') ?? undefined);
 
   // Invitations and resets: one used, one open, one whose mail is still queued.
   const invite = async (email: string) =>

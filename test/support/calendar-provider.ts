@@ -71,6 +71,8 @@ export interface FakeCalendarProvider {
   /** The bodies of the requests to the token endpoint. */
   readonly tokenRequests: URLSearchParams[];
   readonly revoked: string[];
+  /** The tokens that were issued last. */
+  readonly issued: { accessToken: string; refreshToken: string };
   /** Withdraws the consent of an account, as its owner can. */
   withdraw(account: Account): void;
   /** Makes all access tokens invalid, but not the grants. */
@@ -117,10 +119,12 @@ export async function startCalendarProvider(
   const issue = (account: Account, refreshToken: string): ApiAnswer => {
     const accessToken = `access-${randomBytes(16).toString('hex')}`;
     accessTokens.set(accessToken, account);
+    provider.issued.accessToken = accessToken;
     // Microsoft issues a new refresh token with each access token, Google does not.
     const next = name === 'microsoft' ? `refresh-${randomBytes(16).toString('hex')}` : refreshToken;
     refreshTokens.delete(refreshToken);
     refreshTokens.set(next, account);
+    provider.issued.refreshToken = next;
     return {
       status: 200,
       body: { access_token: accessToken, token_type: 'Bearer', expires_in: lifetimeS, refresh_token: next },
@@ -219,6 +223,7 @@ export async function startCalendarProvider(
     requests: [],
     tokenRequests: [],
     revoked: [],
+    issued: { accessToken: '', refreshToken: '' },
     withdraw: (account) => {
       for (const tokens of [refreshTokens, accessTokens])
         for (const [token, of] of tokens) if (of === account) tokens.delete(token);
