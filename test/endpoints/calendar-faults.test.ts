@@ -233,6 +233,32 @@ function failing(name: FakeCalendarProvider['name'], database: DatabaseKind): vo
     expectAll(3);
   });
 
+  it('that refuses access tokens which it has just issued has ended the grant', async () => {
+    await lines(2);
+    provider.before = () => ({ status: 401, body: {} });
+    const refused = await syncCalendar<DomainError>(owner);
+    expect([refused.status, refused.body.error.code]).to.deep.equal([409, 'CALENDAR_NOT_CONNECTED']);
+    expect(await calendarStatus(owner)).to.deep.include({ connected: false });
+    expect((await calendarStatus(owner)).lastError).to.match(/no longer accepts the consent/);
+  });
+
+  it('that does not allow a request any more is asked no further, and stays connected', async () => {
+    await lines(9);
+    provider.before = (request) =>
+      isCreation(request) ? { status: 403, body: { error: { errors: [{ reason: 'forbidden' }] } } } : undefined;
+    const answer = await sync();
+    expect(answer).to.include({ created: 0, complete: false });
+    expect(answer.failed).to.be.within(1, 4);
+    provider.before = (request) =>
+      isCreation(request) ? { status: 403, body: { error: { errors: [{ reason: 'rateLimitExceeded' }] } } } : undefined;
+    expect((await sync()).errors[0]?.message).to.equal(
+      'The calendar provider accepts no more requests at the moment (403).',
+    );
+    expect((await calendarStatus(owner)).connected).to.equal(true);
+    works();
+    expect(counts(await sync())).to.include({ created: 9, complete: true });
+  });
+
   it('has every event once after a process was killed between creating and recording them', async () => {
     await lines(8);
     const mortal = killable(server.foundation.platform);

@@ -10,8 +10,8 @@ export interface ApiOptions {
   readonly outbound: Outbound;
   readonly clock: Clock;
   readonly wait: Wait;
-  /** The access token; `renewed`: the one returned before was refused. */
-  token(options: { readonly renewed: boolean }): Promise<string>;
+  /** The access token; another one than that which was refused, if one was. */
+  token(refused: string | null): Promise<string>;
   /** The end of the run: no request waits for another attempt beyond it. */
   readonly endsAt: number;
   readonly signal: AbortSignal;
@@ -48,15 +48,16 @@ export function createCalendarApi({ apiUrl, outbound, clock, wait, token, endsAt
 
   return {
     request: async (request) => {
-      let answer = await attempt(request, await token({ renewed: false }));
-      if (answer.status === 401) answer = await attempt(request, await token({ renewed: true }));
+      const first = await token(null);
+      let answer = await attempt(request, first);
+      if (answer.status === 401) answer = await attempt(request, await token(first));
       for (const [index, delayMs] of DELAYS_MS.entries()) {
         if (faultOf(answer) !== 'throttled') break;
         const asked = retryAfterMs(answer.headers.get('retry-after'), clock.now());
         const ms = asked ?? delayMs * (0.5 + jitterOf(request.path, index));
         if (signal.aborted || clock.now() + ms > endsAt) break;
         await wait(ms, signal);
-        answer = await attempt(request, await token({ renewed: false }));
+        answer = await attempt(request, await token(null));
       }
       const fault = faultOf(answer);
       if (fault !== undefined) throw new CalendarFault(fault, messageOf(fault, answer));

@@ -36,9 +36,12 @@ export class GrantError extends Error {
 
   /** The user or the provider has ended the grant; any other reason is a problem of this installation's settings. */
   get isRevoked(): boolean {
-    return this.reason === 'invalid_grant';
+    return this.reason === 'invalid_grant' || this.reason === TOKEN_REFUSED;
   }
 }
+
+/** The API refuses an access token that was just issued. */
+export const TOKEN_REFUSED = 'access_token_refused';
 
 interface Handshake {
   readonly redirectUri: string;

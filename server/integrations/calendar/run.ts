@@ -6,7 +6,7 @@ import type { Plane } from '../../data-planes/plane.js';
 import { CalendarConnectionStore, type CalendarConnection } from '../../store/calendar-connections.js';
 import { CalendarEventStore, type CalendarEventRecord } from '../../store/calendar-events.js';
 import { digestOf, eventOf, type EventStyle } from './event.js';
-import { GrantError } from './oauth.js';
+import { GrantError, TOKEN_REFUSED } from './oauth.js';
 import { CalendarFault, isFault, type CalendarEvent, type RemoteCalendar } from './provider.js';
 
 /** What a run did. `errors` has the first ones. */
@@ -74,10 +74,11 @@ export async function runSync(options: RunOptions): Promise<RunResult & { readon
   const inWrite = inWritesOf(options);
 
   const failedWith = (fault: CalendarFault, paymentId: string | null): void => {
+    if (fault.kind === 'unauthorized') throw new GrantError(TOKEN_REFUSED, 'refused', { cause: fault });
     if (paymentId !== null) counts.failed += 1;
     if (errors.length < MOST_ERRORS) errors.push({ paymentId, message: fault.message });
     faultsInARow += 1;
-    stopped ||= isFault(fault, 'unreachable', 'denied', 'unauthorized') || faultsInARow >= MOST_FAULTS;
+    stopped ||= isFault(fault, 'unreachable', 'denied') || faultsInARow >= MOST_FAULTS;
   };
 
   const apply = async ({ lineId, known, event }: Step): Promise<void> => {

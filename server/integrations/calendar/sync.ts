@@ -1,6 +1,7 @@
 import type { Clock } from '../../../data-plane-agent/base/clock.js';
 import { instantOf, todayIn, addDays } from '../../../data-plane-agent/base/day.js';
 import { newId } from '../../../data-plane-agent/base/ids.js';
+import type { Log } from '../../../data-plane-agent/base/log.js';
 import type { Outbound } from '../../../data-plane-agent/base/outbound.js';
 import type { KeyRing } from '../../../data-plane-agent/base/secrets.js';
 import { bind } from '../../../data-plane-agent/plane/contract/data-plane.js';
@@ -35,6 +36,7 @@ export interface SyncParts {
   readonly configured: ConfiguredProvider;
   readonly oauth: CalendarOauth;
   readonly wait: Wait;
+  readonly log: Log;
 }
 
 /**
@@ -64,7 +66,7 @@ const CALL_MS = 10_000;
 
 /** Pushes the open lines of one tenant to its calendar, records the result, and audits it. */
 export function createSync(parts: SyncParts): Sync {
-  const { database, clock, keyRing, configured, oauth } = parts;
+  const { database, clock, keyRing, configured, oauth, log } = parts;
   const scope = { tenantId: null };
 
   return async ({ connection: { tenantId, id }, actor, budgetMs, signal }) => {
@@ -101,6 +103,17 @@ export function createSync(parts: SyncParts): Sync {
       tenantId,
     );
     const settings = settingsOf(tenant.settings);
+    // One event with its retries may take longer than the lease.
+    const renewal = setInterval(() => void renewed(), LEASE_MS / 2);
+    const renewed = async (): Promise<void> => {
+      try {
+        await database.write(scope, (tx) =>
+          new CalendarConnectionStore(tx).renew({ tenantId, id, token, until: clock.now() + LEASE_MS }),
+        );
+      } catch (error) {
+        log.warn({ err: error, lease: 'calendar' }, 'lease not renewed');
+      }
+    };
     try {
       const { settled, ...result } = await runSync({
         connection,
@@ -174,6 +187,8 @@ export function createSync(parts: SyncParts): Sync {
       if (revoked) return { is: 'ended', reason: reason ?? null };
       if (!(error instanceof GrantError)) throw error;
       return { is: 'ran', result: { ...NOTHING, errors: [{ paymentId: null, message: reason ?? error.message }] } };
+    } finally {
+      clearInterval(renewal);
     }
   };
 }

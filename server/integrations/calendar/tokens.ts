@@ -30,7 +30,7 @@ export const sealedTokens = (
 export function accessTokens(
   connection: CalendarConnection,
   { database, clock, keyRing, oauth }: { database: Database; clock: Clock; keyRing: KeyRing; oauth: CalendarOauth },
-): (options: { readonly renewed: boolean }) => Promise<string> {
+): (refused: string | null) => Promise<string> {
   const { tenantId, id } = connection;
   let current =
     connection.accessSealed !== null && connection.accessExpiresAt !== null
@@ -41,7 +41,6 @@ export function accessTokens(
       : undefined;
   let { refreshSealed } = connection;
   let renewing: Promise<string> | undefined;
-  let renewedOnce = false;
 
   const renew = async (): Promise<string> => {
     if (refreshSealed === null) throw new TypeError('a connection without a refresh token cannot be used');
@@ -59,12 +58,9 @@ export function accessTokens(
   /** Concurrent requests wait for the same renewal. */
   const renewOnce = (): Promise<string> => (renewing ??= renew().finally(() => (renewing = undefined)));
 
-  return async ({ renewed }) => {
-    if (renewed && !renewedOnce) {
-      renewedOnce = true;
-      return renewOnce();
-    }
+  return async (refused) => {
     if (renewing) return renewing;
-    return current && current.expiresAt - EARLY_MS > clock.now() ? current.token : renewOnce();
+    const isUsable = current && current.token !== refused && current.expiresAt - EARLY_MS > clock.now();
+    return isUsable && current ? current.token : renewOnce();
   };
 }
