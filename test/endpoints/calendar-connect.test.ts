@@ -58,7 +58,7 @@ function connecting(name: FakeCalendarProvider['name'], database: DatabaseKind):
   beforeEach(async () => {
     org = await makeTenant(server.services);
     ({ client: owner } = await signIn(server.client, { tenant: org.tenant, member: org.owner }));
-    provider.account = provider.newAccount('ann@calendar.test');
+    provider.account = provider.newAccount();
     provider.token = () => undefined;
     provider.before = () => undefined;
   });
@@ -102,7 +102,7 @@ function connecting(name: FakeCalendarProvider['name'], database: DatabaseKind):
       configured: true,
       connected: true,
       provider: name,
-      account: 'ann@calendar.test',
+      account: provider.account?.name,
       lastSyncAt: null,
       lastError: null,
     });
@@ -189,6 +189,22 @@ function connecting(name: FakeCalendarProvider['name'], database: DatabaseKind):
       expect(refusalOf(await finish())).to.deep.equal([422, 'TOKEN_INVALID']);
     await expectNotConnected();
     expect((await audited()).map(([, { reason }]) => reason)).to.have.members(['session_ended', 'member_not_admin']);
+  });
+
+  it('revokes the grant if the session ended while the provider answered', async () => {
+    const other = await admin();
+    const { finish } = await begin(other.client);
+    provider.before = async () => {
+      await other.client.post('/auth/logout');
+      return undefined;
+    };
+    const revoked = provider.revoked.length;
+    expect(refusalOf(await finish())).to.deep.equal([422, 'TOKEN_INVALID']);
+    await expectNotConnected();
+    provider.before = () => undefined;
+    await server.schedules.run('calendar-revocations');
+    expect(provider.revoked.length - revoked).to.equal(name === 'google' ? 1 : 0);
+    expect((await audited())[0]).to.deep.equal(['calendar_refused', { reason: 'session_ended' }]);
   });
 
   it('returns with an error if the user refuses, the provider refuses, or does not answer', async () => {

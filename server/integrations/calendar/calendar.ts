@@ -122,11 +122,11 @@ export function createCalendar(parts: CalendarParts): Calendar {
 
     sync: async (tenantId, actor) => {
       const { sync, configured: of } = whenConfigured();
-      // A repeated request returns the stored answer, although there is nothing left to push.
-      const before = await database.answered<RunResult>(actor.keyed);
-      if (before) return before.answer;
       const { signal } = new AbortController();
       for (let polls = 0; ; polls += 1) {
+        // A repeated request returns the stored answer, although there is nothing left to push.
+        const before = await database.answered<RunResult>(actor.keyed);
+        if (before) return before.answer;
         const connection = await current(tenantId);
         if (!connection) throw fail('CALENDAR_NOT_CONNECTED', { reason: null });
         if (!isOf(connection, of)) throw fail('CALENDAR_NOT_CONNECTED', { reason: OTHER_PROVIDER });

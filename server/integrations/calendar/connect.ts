@@ -85,7 +85,32 @@ export function createConnect(parts: ConnectParts): Connect {
     return configured.provider.open(api, tenantId).account();
   };
 
-  const store = (flow: CalendarFlow, grant: Grant & { readonly account: string | null }, request: RequestInfo) =>
+  const insert = async (
+    tx: Transaction,
+    { flow: { tenantId, memberId }, grant, state, nextAt, at }: Insertion,
+  ): Promise<string> => {
+    const place = { tenantId, id: newId() };
+    const { account, refreshToken } = grant;
+    await new CalendarConnectionStore(tx).insert({
+      ...place,
+      providerId,
+      clientId: configured.clientId,
+      account: account === null ? null : [...account].slice(0, 320).join(''),
+      memberId,
+      state,
+      ...sealedTokens(place, { ...grant, refreshToken: refreshToken ?? '' }, keyRing),
+      // An earlier connection may have left events in this calendar.
+      settled: false,
+      lastSyncAt: null,
+      lastError: null,
+      nextAt,
+      attempts: 0,
+      createdAt: at,
+    });
+    return place.id;
+  };
+
+  const store = (flow: CalendarFlow, grant: NamedGrant, request: RequestInfo) =>
     database.write(scope, async (tx) => {
       const { tenantId, memberId, sessionId } = flow;
       const at = clock.now();
@@ -95,35 +120,20 @@ export function createConnect(parts: ConnectParts): Connect {
       const holder = await new SessionStore(tx).holder(sessionId);
       if (!tenant || !holder || fault !== undefined) {
         await auditRefusal(tx, { flow, reason: fault ?? 'session_ended', at, request });
+        // The schedule revokes the grant, which is not used.
+        await insert(tx, { flow, grant, state: 'ending', nextAt: at, at });
         return false;
       }
       const actor = actorOf({ id: memberId, name: holder.member.name }, request);
       await endCalendar(tx, { tenantId, at, actor, reason: 'connected_again' });
-      const place = { tenantId, id: newId() };
-      const { account, refreshToken } = grant;
-      await new CalendarConnectionStore(tx).insert({
-        ...place,
-        providerId,
-        clientId: configured.clientId,
-        account: account === null ? null : [...account].slice(0, 320).join(''),
-        memberId,
-        state: 'connected',
-        ...sealedTokens(place, { ...grant, refreshToken: refreshToken ?? '' }, keyRing),
-        // An earlier connection may have left events in this calendar.
-        settled: false,
-        lastSyncAt: null,
-        lastError: null,
-        nextAt: nextPush(tenant, at),
-        attempts: 0,
-        createdAt: at,
-      });
+      const id = await insert(tx, { flow, grant, state: 'connected', nextAt: nextPush(tenant, at), at });
       await new AuditStore(tx).append({
         tenantId,
         at,
         actor,
         action: 'calendar_connected',
         recordKind: 'calendar_connection',
-        recordId: place.id,
+        recordId: id,
         changes: { provider: providerId },
       });
       return true;
@@ -180,6 +190,16 @@ export function createConnect(parts: ConnectParts): Connect {
 
 interface Secrets {
   readonly codeVerifier: string;
+}
+
+type NamedGrant = Grant & { readonly account: string | null };
+
+interface Insertion {
+  readonly flow: CalendarFlow;
+  readonly grant: NamedGrant;
+  readonly state: 'connected' | 'ending';
+  readonly nextAt: number;
+  readonly at: number;
 }
 
 /** The session must be active, and its member an administrator, until the calendar is connected. */

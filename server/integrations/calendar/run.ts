@@ -60,7 +60,7 @@ export class RunReplaced extends Error {
 
 /**
  * Makes the calendar show the open lines: creates, changes and removes events, and records each of them when it is done.
- * Throws GrantError if the grant is of no use, RunReplaced, and failures of the data plane.
+ * Throws GrantError if the grant has ended, RunReplaced, and failures of the data plane.
  */
 export async function runSync(options: RunOptions): Promise<RunResult & { readonly settled: boolean }> {
   const { connection, plane, style, digestKey, calendar } = options;
@@ -158,9 +158,11 @@ export async function runSync(options: RunOptions): Promise<RunResult & { readon
       after = next;
     }
   } catch (error) {
-    if (!(error instanceof CalendarFault)) throw error;
+    // What was done before counts, although the access token could not be renewed.
+    if (error instanceof GrantError && !error.isRevoked) errors.push({ paymentId: null, message: errorText(error) });
+    else if (error instanceof CalendarFault) failedWith(error, null);
+    else throw error;
     unsure = true;
-    failedWith(error, null);
     stopped = true;
   }
   return { ...counts, errors, complete: !stopped, settled: !unsure };
@@ -226,8 +228,8 @@ async function takeInventory({ calendar, now, isOver }: RunOptions, inWrite: InW
   }
 }
 
-/** The sentence that the status shows for an error that ended a run; `undefined` for an internal one. */
-export function errorText(error: unknown): string | undefined {
+/** The sentence that the status shows for an error that ended a run. */
+export function errorText(error: unknown): string {
   if (error instanceof GrantError)
     return error.kind === 'unreachable'
       ? 'The calendar provider does not answer.'
@@ -236,5 +238,5 @@ export function errorText(error: unknown): string | undefined {
         : `The calendar provider refuses the application of this installation (${error.reason}).`;
   if (isFailure(error, 'DATA_PLANE_UNAVAILABLE') || isFailure(error, 'DATA_PLANE_NOT_CONNECTED'))
     return "The organisation's contract data was not available.";
-  return undefined;
+  return 'An internal error ended the run.';
 }

@@ -41,12 +41,12 @@ export interface SyncParts {
 
 /**
  * `ran`: the result was recorded. `busy`: another run holds the connection. `ended`: there is no usable connection (any
- * more), with the reason if it is known.
+ * more), and why.
  */
 export type SyncOutcome =
   | { readonly is: 'ran'; readonly result: RunResult }
   | { readonly is: 'busy' }
-  | { readonly is: 'ended'; readonly reason: string | null };
+  | { readonly is: 'ended'; readonly reason: string };
 
 export interface SyncRequest {
   readonly connection: CalendarConnection;
@@ -86,7 +86,7 @@ export function createSync(parts: SyncParts): Sync {
       const isFree = await connections.claim({ tenantId, id, token, at: began, until: began + LEASE_MS });
       return { tenant, connection, member, isFree };
     });
-    if (!claimed) return { is: 'ended', reason: null };
+    if (!claimed) return { is: 'ended', reason: ENDED };
     if (!claimed.isFree) return { is: 'busy' };
     const { tenant, connection, member } = claimed;
 
@@ -156,7 +156,7 @@ export function createSync(parts: SyncParts): Sync {
       });
       return { is: 'ran', result: answer };
     } catch (error) {
-      if (error instanceof RunReplaced) return { is: 'ended', reason: null };
+      if (error instanceof RunReplaced) return { is: 'ended', reason: ENDED };
       const reason = errorText(error);
       const revoked = error instanceof GrantError && error.isRevoked;
       await database.write(scope, async (tx) => {
@@ -169,11 +169,11 @@ export function createSync(parts: SyncParts): Sync {
             token,
             settled: false,
             lastSyncAt: null,
-            lastError: reason ?? 'An internal error ended the run.',
+            lastError: reason,
             nextAt: at + HOUR_MS,
             at,
           });
-        if (!(await connections.revoke({ tenantId, id, token, reason: reason ?? '', at }))) return;
+        if (!(await connections.revoke({ tenantId, id, token, reason, at }))) return;
         await new AuditStore(tx).append({
           tenantId,
           at,
@@ -184,16 +184,16 @@ export function createSync(parts: SyncParts): Sync {
           changes: { provider: connection.providerId, reason: error.reason },
         });
       });
-      if (revoked) return { is: 'ended', reason: reason ?? null };
-      if (!(error instanceof GrantError)) throw error;
-      return { is: 'ran', result: { ...NOTHING, errors: [{ paymentId: null, message: reason ?? error.message }] } };
+      if (revoked) return { is: 'ended', reason };
+      throw error;
     } finally {
       clearInterval(renewal);
     }
   };
 }
 
-const NOTHING = { created: 0, updated: 0, removed: 0, unchanged: 0, failed: 0, complete: false } as const;
+const ENDED =
+  'The connection has ended: the member who made it no longer administers the organisation, or a calendar was connected again.';
 
 /** The next time at which the tenant's clocks show its reminder hour. */
 export function nextPush({ settings }: Pick<TenantRecord, 'settings'>, at: number): number {
