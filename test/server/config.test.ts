@@ -304,6 +304,21 @@ describe('the configuration of the server', () => {
       ).to.deep.equal(['CONTRACT_LINK']);
   });
 
+  it('requires the id and the secret of a calendar provider, and https addresses in production', () => {
+    const names = (env: NodeJS.ProcessEnv) => faults(env).map(({ name }) => name);
+    const google = { CALENDAR_PROVIDER: 'google', CALENDAR_CLIENT_ID: 'id', CALENDAR_CLIENT_SECRET: 'secret' };
+    expect(names({ CALENDAR_PROVIDER: 'yahoo' })).to.deep.equal(['CALENDAR_PROVIDER']);
+    expect(names({ CALENDAR_PROVIDER: 'google' })).to.deep.equal(['CALENDAR_CLIENT_ID', 'CALENDAR_CLIENT_SECRET']);
+    expect(names(google)).to.deep.equal([]);
+    const local = { ...google, CALENDAR_TOKEN_URL: 'http://127.0.0.1:9/token' };
+    expect(names(local)).to.deep.equal([]);
+    expect(names({ ...production, ...local })).to.deep.equal(['CALENDAR_TOKEN_URL']);
+    expect(names({ ...google, CALENDAR_API_URL: 'https://api.test/?a=1' })).to.deep.equal(['CALENDAR_API_URL']);
+    expect(names({ ...google, CALENDAR_AUTHORIZE_URL: 'https://u:p@login.test/' })).to.deep.equal([
+      'CALENDAR_AUTHORIZE_URL',
+    ]);
+  });
+
   it('reads a plan catalogue from the file that PLAN_CATALOG_FILE names', () => {
     const plan = { name: 'P', features: ['customFields'] };
     const result = readServerConfig(
@@ -318,7 +333,14 @@ describe('the configuration of the server', () => {
       Object.values(SETTINGS)
         .filter((setting) => 'secret' in setting && setting.secret)
         .map(({ name }) => name),
-    ).to.deep.equal(['SECRET_KEYS', 'SMTP_URL', 'BOT_CHALLENGE_SECRET', 'SSO_PROVIDERS', 'METRICS_TOKEN']);
+    ).to.deep.equal([
+      'SECRET_KEYS',
+      'SMTP_URL',
+      'BOT_CHALLENGE_SECRET',
+      'SSO_PROVIDERS',
+      'CALENDAR_CLIENT_SECRET',
+      'METRICS_TOKEN',
+    ]);
   });
 
   it('generates keys once for an installation without keys, readable by its owner only', async () => {

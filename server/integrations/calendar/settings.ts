@@ -51,7 +51,11 @@ export const CALENDAR_REFUSALS: readonly Rule<typeof CALENDAR_SETTINGS>[] = [
       CALENDAR_AUTHORIZE_URL: calendarAuthorizeUrl,
       CALENDAR_TOKEN_URL: calendarTokenUrl,
       CALENDAR_API_URL: calendarApiUrl,
-    })
-      .filter(([, address]) => context.production && address?.startsWith('http:') === true)
-      .map(([name]) => ({ name, problem: 'must be https in production' })),
+    }).flatMap(([name, address]) => {
+      if (address === undefined) return [];
+      const { protocol, search, hash, username, password } = new URL(address);
+      if (`${search}${hash}${username}${password}` !== '')
+        return [{ name, problem: 'must not have a query, a fragment, a user name or a password' }];
+      return context.production && protocol === 'http:' ? [{ name, problem: 'must be https in production' }] : [];
+    }),
 ];
