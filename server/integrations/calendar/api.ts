@@ -27,7 +27,8 @@ const DELAYS_MS = [500, 1_000, 2_000] as const;
 export function createCalendarApi({ apiUrl, outbound, clock, wait, token, endsAt, signal }: ApiOptions): CalendarApi {
   const attempt = async (request: Parameters<CalendarApi['request']>[0], accessToken: string) => {
     const { method, path, query = {}, headers = {}, body } = request;
-    const search = new URLSearchParams(query).toString();
+    // A space as %20, which every server understands; a plus sign is %2B already.
+    const search = new URLSearchParams(query).toString().replaceAll('+', '%20');
     try {
       return await outbound.request({
         url: `${apiUrl}${path}${search === '' ? '' : `?${search}`}`,
