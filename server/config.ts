@@ -36,7 +36,7 @@ import { EDITIONS } from './access/edition.js';
 import { CHALLENGE_PROVIDERS } from './auth/challenge.js';
 import { EMAIL_FALLBACKS } from './auth/email-code.js';
 import { parseMailAddress, type MailAddress } from './notifications/address.js';
-import { contractLink, safeLink } from './notifications/notices/notice.js';
+import { contractLinkTemplate } from './notifications/contract-link.js';
 import { smtpEncryption } from './notifications/smtp-encryption.js';
 import { parseSsoProviders, withoutTenants } from './auth/sso-providers.js';
 import { CALENDAR_REFUSALS, CALENDAR_SETTINGS } from './integrations/calendar/settings.js';
@@ -381,27 +381,6 @@ function mailAddress(): Kind<MailAddress> {
         : { ok: false, problem: 'must be an address such as Duebook <duebook@example.com>' };
     },
     show: ({ name, address }) => (name === '' ? address : `${name} <${address}>`),
-  };
-}
-
-function contractLinkTemplate(): Kind<string> {
-  return {
-    parse: (given) => {
-      const written = given.trim();
-      const id = '00000000-0000-0000-0000-000000000000';
-      const link = safeLink(contractLink(written, id));
-      if (link === null || !URL.canParse(link) || !new URL(link).href.slice(new URL(link).origin.length).includes(id))
-        return {
-          ok: false,
-          problem:
-            'must be an http or https URL with {contractId}, without spaces, brackets, quotes, backslashes, | and *',
-        };
-      const { username, password } = new URL(link);
-      return username === '' && password === ''
-        ? { ok: true, value: written }
-        : { ok: false, problem: 'must not contain a user name or a password: everyone who is notified can read it' };
-    },
-    show: (value) => value,
   };
 }
 

@@ -49,15 +49,7 @@ const SERVER_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'integrations/calendar': ['access', 'store', 'notifications/templates', 'data-planes', 'tenants', 'auth'],
   spreadsheets: ['access', 'data-planes', 'tenants'],
   'integrations/ai-gateway': ['access', 'store', 'tenants'],
-  services: [
-    'access',
-    'notifications',
-    'audit',
-    'tenants',
-    'auth',
-    'integrations/calendar',
-    'integrations/ai-gateway',
-  ],
+  services: ['access', 'notifications', 'audit', 'tenants', 'auth', 'integrations/calendar', 'integrations/ai-gateway'],
   http: ['access', 'data-planes', 'auth', 'services'],
   'endpoints/tenant-admin': ['access', 'data-planes', 'audit', 'tenants', 'auth', 'spreadsheets', 'services', 'http'],
   endpoints: [
