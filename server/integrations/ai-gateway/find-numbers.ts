@@ -27,115 +27,112 @@ export interface Searched {
 }
 
 /**
- * Numbers with a form or a checksum. A number is one token, or several tokens of a chain: from each token on, every
- * sequence of whole tokens of at most `LONGEST` characters is checked, so that the work per token is bounded.
+ * Numbers with a form or a checksum. A number is one token, or several tokens of a chain: from the start of each token,
+ * the few lengths that such a number may have are checked, so that the work per token is bounded.
  */
 export function findNumbers({ text, tokens, own }: Searched): Match[] {
   const found: Match[] = [];
-  const { chars, at, starts, gaps, digitsBefore } = tokens;
-  const count = gaps.length;
+  const { chars, starts, gaps } = tokens;
   const hasLuhnDigit = luhnCheckOf(chars);
-  const add = (type: FindingType, start: number, end: number): void => {
-    found.push({ type, start: at[start] ?? 0, end: (at[end - 1] ?? 0) + 1 });
-  };
-  for (let first = 0; first < count; first++) {
+  const afterNumber = numberEndsOf(tokens);
+  for (let first = 0; first < gaps.length; first++) {
     const start = starts[first] ?? 0;
     for (const { type, length } of own.beginningAt(chars, start))
-      if (isWhole(tokens, first, start + length)) add(type, start, start + length);
+      if (afterNumber(first, length) !== undefined) found.push(matchOf(type, tokens, [start, start + length]));
 
     const iban = ibanLength(chars.slice(start, start + 4));
-    const longest = Math.max(iban ?? 0, LONGEST);
-    const ofDigits = DIGITS[chars[start] ?? ''];
-    const size = (starts[first + 1] ?? 0) - start;
-    let isEven = true;
-    let previous = size;
-    for (let last = first; last < count; last++) {
-      if (last > first && gaps[last] !== 'soft') break;
-      const end = starts[last + 1] ?? 0;
-      const length = end - start;
-      if (length > longest) break;
-      const group = end - (starts[last] ?? 0);
-      isEven &&= previous === size && group <= size;
-      previous = group;
-      const letters = length - ((digitsBefore[end] ?? 0) - (digitsBefore[start] ?? 0));
-      const lengths = letters > 0 ? WITH_LETTERS : ofDigits;
-      if (length !== iban && lengths?.has(length) !== true) continue;
-      const type = typeOf({ tokens, first, last, isEven, letters, iban, hasLuhnDigit });
-      if (type) add(type, start, end);
+    for (const length of iban === undefined ? lengthsOf(chars[start]) : [...WITH_LETTERS, iban]) {
+      const after = afterNumber(first, length);
+      const type = after && typeOf({ tokens, first, after, iban, hasLuhnDigit });
+      if (type) found.push(matchOf(type, tokens, [start, start + length]));
     }
   }
   return [...found, ...findInternational(text, tokens), ...findAnnounced(text, tokens)];
 }
 
-/** An IBAN has the length of its country. */
-const LONGEST = 19;
+/** The match of these characters. */
+const matchOf = (type: FindingType, { at }: Tokens, [start, end]: readonly [number, number]): Match => ({
+  type,
+  start: at[start] ?? 0,
+  end: (at[end - 1] ?? 0) + 1,
+});
+
 /** Passports; resident identity numbers and social credit codes. */
-const WITH_LETTERS: ReadonlySet<number> = new Set([9, 18]);
-const CARDS: ReadonlySet<number> = new Set([13, 14, 15, 16, 17, 18, 19]);
-/** Possible lengths by the first digit: no card begins with 0, 1 or 7, but mobile numbers and area codes do. */
-const DIGITS: Readonly<Record<string, ReadonlySet<number>>> = {
-  0: new Set([10, 11, 12, 15]),
-  1: new Set([11, 18]),
-  2: CARDS,
-  3: CARDS,
-  4: CARDS,
-  5: CARDS,
-  6: CARDS,
-  7: new Set([18]),
-  8: CARDS,
-  9: CARDS,
-};
+const WITH_LETTERS: readonly number[] = [9, 18];
+const CARDS: readonly number[] = [13, 14, 15, 16, 17, 18, 19];
+/** By the first digit: no card begins with 0, 1 or 7, but area codes, mobile numbers and identity numbers do. */
+const WITH_DIGIT: readonly (readonly number[])[] = [
+  [10, 11, 12, 15],
+  [11, 18],
+  ...Array.from({ length: 5 }, () => CARDS),
+  [18],
+  CARDS,
+  CARDS,
+];
+
+/** The lengths of numbers that begin with this character, apart from IBANs. */
+const lengthsOf = (character = ''): readonly number[] =>
+  (character <= '9' ? WITH_DIGIT[Number(character)] : undefined) ?? WITH_LETTERS;
+
+/** Returns the token after a number that begins with a token; undefined if it does not end with a token of its chain. */
+function numberEndsOf({ chars, starts, gaps }: Tokens): (first: number, length: number) => number | undefined {
+  const tokenAt = new Int32Array(chars.length + 1).fill(NO_TOKEN);
+  for (const [token, start] of starts.entries()) tokenAt[start] = token;
+  const chainEnds = new Uint32Array(starts.length);
+  for (let token = gaps.length - 1; token >= 0; token--)
+    chainEnds[token] = gaps[token + 1] === 'soft' ? (chainEnds[token + 1] ?? 0) : token + 1;
+  return (first, length) => {
+    const after = tokenAt[(starts[first] ?? 0) + length] ?? NO_TOKEN;
+    return after === NO_TOKEN || after > (chainEnds[first] ?? 0) ? undefined : after;
+  };
+}
+
+const NO_TOKEN = -1;
 
 interface Candidate {
   readonly tokens: Tokens;
+  /** Its first token, and the token after its last one. */
   readonly first: number;
-  readonly last: number;
-  /** All its tokens have one length, but the last one may be shorter. */
-  readonly isEven: boolean;
-  readonly letters: number;
+  readonly after: number;
   /** The length of an IBAN that begins like it. */
   readonly iban: number | undefined;
   readonly hasLuhnDigit: LuhnCheck;
 }
 
-function typeOf({ tokens, first, last, isEven, letters, iban, hasLuhnDigit }: Candidate): FindingType | undefined {
-  const [start, end] = [tokens.starts[first] ?? 0, tokens.starts[last + 1] ?? 0];
+function typeOf({ tokens, first, after, iban, hasLuhnDigit }: Candidate): FindingType | undefined {
+  const [start, end] = [tokens.starts[first] ?? 0, tokens.starts[after] ?? 0];
   const length = end - start;
-  // Computed before anything is copied: for most candidates nothing else is.
-  const isCard = letters === 0 && CARDS.has(length) && hasLuhnDigit(start, end);
-  if (!isCard && length !== iban && length !== 18 && !(letters > 0 || length < 16)) return undefined;
+  const letters = length - ((tokens.digitsBefore[end] ?? 0) - (tokens.digitsBefore[start] ?? 0));
+  // Computed before anything is copied: most candidates have no valid check digit.
+  const isCard = letters === 0 && length >= 13 && hasLuhnDigit(start, end);
+  const isOther = letters > 0 || length < 13 || length === 18 || WITH_PREFIX.has(tokens.chars[start] ?? '');
+  if (!isCard && !isOther) return undefined;
   const number = tokens.chars.slice(start, end);
   if (length === 18 && letters <= 1 && isResidentId(number)) return 'CN_ID';
   if (length === 18 && isOrganisationCode(number)) return 'USCC';
   if (length === iban && isIban(number)) return 'IBAN';
-  if (isCard && isIssued(number) && (isEven || isOfLongGroups(groupsOf(tokens, first, last)))) return 'BANK_CARD';
-  if (letters > 0) return length === 9 && isPassport(number, groupsOf(tokens, first, last)) ? 'PASSPORT' : undefined;
-  return isChineseNumber(number) && isWrittenAsNumber(number, groupsOf(tokens, first, last)) ? 'PHONE' : undefined;
+  if (isCard && isIssued(number) && isCardForm(groupsOf(tokens, first, after))) return 'BANK_CARD';
+  if (letters > 0) return length === 9 && isPassport(number, groupsOf(tokens, first, after)) ? 'PASSPORT' : undefined;
+  return isChineseNumber(number) && isWrittenAsNumber(number, groupsOf(tokens, first, after)) ? 'PHONE' : undefined;
 }
 
+/** The first digits of `0086` and `86`. */
+const WITH_PREFIX = new Set(['0', '8']);
+
 /** The lengths of these tokens. */
-const groupsOf = ({ starts }: Tokens, first: number, last: number): number[] =>
-  starts.slice(first, last + 1).map((start, index) => (starts[first + index + 1] ?? 0) - start);
+const groupsOf = ({ starts }: Tokens, first: number, after: number): number[] =>
+  starts.slice(first, after).map((start, index) => (starts[first + index + 1] ?? 0) - start);
 
 /**
- * Cards are written in groups of one length, or in two or three groups of at least four digits. In other forms, a tenth
- * of all sequences of amounts would have a valid check digit.
+ * Cards are written in groups of one length, of which the last may be shorter, or in two or three groups of at least
+ * four digits. In other forms, a tenth of all sequences of amounts would have a valid check digit.
  */
-const isOfLongGroups = (groups: readonly number[]): boolean =>
-  groups.length <= 3 && groups.every((group) => group >= 4);
+const isCardForm = (groups: readonly number[]): boolean =>
+  groups.every((group, index) => group === groups[0] || (index === groups.length - 1 && group < (groups[0] ?? 0))) ||
+  (groups.length <= 3 && groups.every((group) => group >= 4));
 
 const isPassport = (number: string, groups: readonly number[]): boolean =>
   isPassportNumber(number) && (groups.length === 1 || (groups.length === 2 && groups[0] === 1) || isSpaced(groups));
-
-/** Whether the tokens from `first` on end at `end` and are a chain. */
-function isWhole({ starts, gaps }: Tokens, first: number, end: number): boolean {
-  for (let last = first + 1; ; last++) {
-    const next = starts[last];
-    if (next === undefined || next > end) return false;
-    if (next === end) return true;
-    if (gaps[last] !== 'soft') return false;
-  }
-}
 
 /** Telephone numbers that begin with `+`, with brackets around an area code, or around a 0 that is not dialled. */
 function findInternational(text: string, { chars, at, starts, gaps, digitsBefore }: Tokens): Match[] {
