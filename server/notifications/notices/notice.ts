@@ -1,7 +1,7 @@
-import type { DELIVERY_STEPS } from '../../../data-plane-agent/plane/contract/vocabulary.js';
+import type { DeliveryStep } from '../../../data-plane-agent/plane/contract/vocabulary.js';
 
 /** The position of a reminder in the ladder of its payment line. `manual`: sent by a member. */
-export type ReminderStep = (typeof DELIVERY_STEPS)[number];
+export type ReminderStep = DeliveryStep;
 
 /** A payment line as reminders show it. Amounts are in major units. */
 export interface ReminderLine {
