@@ -98,7 +98,7 @@ const getImportReport = endpoint('GET /contracts/import/batches/:id', {
 
 const downloadImportErrors = endpoint('GET /contracts/import/batches/:id/errors.csv', {
   summary: 'Download the failed rows of an import with their errors',
-  description: `${VISIBLE} Contains the rows as they were sent, with a last column \`error\`; once corrected, the file can be imported again. All rows of a contract that was not imported are included, up to four million characters in total. Account numbers are masked for callers other than the importer, unless they have permission to see them.`,
+  description: `${VISIBLE} Contains the rows as they were sent, with a last column \`error\`; once corrected, the file can be imported again. A column \`read as\` states how the numbers and dates of the original file were read, or that it did not decide this: then a number or a date with two readings is refused again until it is corrected. All rows of a contract that was not imported are included, up to four million characters in total. Account numbers are masked for callers other than the importer, unless they have permission to see them.`,
   needs: edit('contract_edit'),
   produces: 'text/csv',
   returns: fileOf('text/csv', 'The failed rows, with a header row.'),

@@ -207,5 +207,48 @@ describe('failed rows of an import', () => {
       expect(alike.created).to.equal(2);
       expect((await contractOf(test, String(mixed[1]?.['contractNo' as never]))).totalAmount).to.equal(45000);
     });
+
+    it('are refused again for a date with two readings, also when a correction of other rows leaves one order of day and month', async () => {
+      const test = makePlane();
+      const fileOf = (...days: string[]) => {
+        const rows = days.map((signDate) => cellsOf({ unitPrice: '1', quantity: '1', signDate }));
+        const lines = [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row).map(String))];
+        return lines.map((line) => csvCells(line)).join('\n');
+      };
+      for (const [days, corrections] of [
+        [
+          ['05/03/2026', '04/25/2026', '25/04/2026'],
+          [
+            ['25/04/2026', '2026-04-25'],
+            ['04/25/2026', '2026-04-25'],
+          ],
+        ],
+        [
+          ['05/03/2026', '04/25/2026', '25/04/2026', '26/04/2026'],
+          [
+            ['04/25/2026', '2026-04-25'],
+            ['04/25/2026', '25/04/2026'],
+          ],
+        ],
+        [['05/03/2026', '06/03/2026'], [['06/03/2026', '25/03/2026']]],
+      ] as const) {
+        for (const [wrong, right] of corrections) {
+          const refused = await test.plane.importContracts(await ofCsv(fileOf(...days)));
+          const csv = await errorsOf(test, refused);
+          const unchanged = await test.plane.importContracts(await ofCsv(csv));
+          expect([unchanged.created, unchanged.failed], csv).to.deep.equal([0, refused.failed]);
+          const lines = csv.split('\r\n');
+          const corrected = lines.map((line) => line.replace(`,${wrong},`, `,${right},`)).join('\r\n');
+          const again = await test.plane.importContracts(await ofCsv(corrected));
+          expect([again.rows[0]?.status, again.failed], `${wrong} to ${right}: ${csv}`).to.deep.equal(['failed', 1]);
+          expect(again.reading?.dayOrder).to.equal(null);
+          expect(again.rows[0]?.errors?.[0]?.message).to.equal(
+            'signDate "05/03/2026" may be 2026-03-05 or 2026-05-03: the file from which the row was refused did not decide which is first, the day or the month; write 2026-03-05 or 2026-05-03',
+          );
+          const once = (await errorsOf(test, again)).replace('05/03/2026', '2026-03-05');
+          expect(await test.plane.importContracts(await ofCsv(once))).to.include({ created: 1, failed: 0 });
+        }
+      }
+    });
   });
 });

@@ -10,7 +10,13 @@ import { matchHeader } from '../../data-plane-agent/plane/domain/sheet/headers.j
 import { failureOf } from '../support/failures.js';
 
 type Style = Parameters<typeof readCell>[2];
-const evidence = <const S extends string | null>(style: S) => ({ style, isMixed: false, isNeeded: true, seen: {} });
+const evidence = <const S extends string | null>(style: S) => ({
+  style,
+  isUnknown: false,
+  isMixed: false,
+  isNeeded: true,
+  seen: {},
+});
 const POINT: Style = { numbers: evidence('point'), days: evidence('DMY'), date1904: false };
 const COMMA: Style = { ...POINT, numbers: evidence('comma') };
 const OPEN: Style = { numbers: evidence(null), days: evidence(null), date1904: false };

@@ -90,10 +90,12 @@ function contradiction(text: string, order: DayOrder, { seen }: DayEvidence): st
 function ambiguity(
   text: string,
   { DMY = '', MDY = '' }: Readings<DayOrder, Day>,
-  { isMixed, seen }: DayEvidence,
+  { isMixed, isUnknown, seen }: DayEvidence,
 ): string {
   const why = isMixed
     ? `row ${seen.DMY ?? 1} of the file has a date with its day first and row ${seen.MDY ?? 1} one with its month first`
-    : 'no date of the file has a day above 12';
+    : isUnknown
+      ? 'the file from which the row was refused did not decide which is first, the day or the month'
+      : 'no date of the file has a day above 12';
   return `"${text}" may be ${DMY} or ${MDY}: ${why}; write ${DMY} or ${MDY}`;
 }

@@ -5,6 +5,8 @@ export type Readings<Style extends string, Value> = Readonly<Partial<Record<Styl
 export interface Evidence<Style extends string> {
   /** The style of the file; `null` if nothing decides it. */
   readonly style: Style | null;
+  /** The file states that an earlier import could not decide its style. */
+  readonly isUnknown: boolean;
   /** Some cells are valid only in one style, and some only in another. */
   readonly isMixed: boolean;
   /** Some cells have different values in different styles. */
@@ -64,7 +66,7 @@ export class Tally<Style extends string> {
     const most = first && first[1].count !== second?.[1].count ? first[0] : null;
     const shown = first ? most : assumed;
     const style = this.isUnknown || others.length > 0 ? null : (declared ?? shown);
-    return { style, isMixed: styles.size > 1, isNeeded: this.isNeeded, seen };
+    return { style, isUnknown: this.isUnknown, isMixed: styles.size > 1, isNeeded: this.isNeeded, seen };
   }
 }
 

@@ -84,13 +84,15 @@ function contradiction(text: string, style: NumberStyle, { seen }: NumberEvidenc
 function ambiguity(
   text: string,
   readings: Readings<NumberStyle, number>,
-  { isMixed, seen, most }: NumberEvidence & { readonly most: Decimals },
+  { isMixed, isUnknown, seen, most }: NumberEvidence & { readonly most: Decimals },
 ): string {
   const [decimals = 0, thousands = 0] = Object.values(readings).toSorted((a, b) => Math.abs(a) - Math.abs(b));
   const style = readings.point === decimals ? 'point' : 'comma';
   const why = isMixed
     ? `row ${seen.point ?? 1} of the file has a decimal point and row ${seen.comma ?? 1} a decimal comma`
-    : 'no number of the file shows whether a point or a comma marks its decimals';
+    : isUnknown
+      ? 'the file from which the row was refused did not decide whether a point or a comma marks its decimals'
+      : 'no number of the file shows whether a point or a comma marks its decimals';
   return `"${text}" may be ${plainNumber(decimals)} (with decimals) or ${plainNumber(thousands)} (with thousands): ${why}; write ${plainNumber(thousands)}${otherSpelling(decimals, style, most)}`;
 }
 

@@ -85,6 +85,7 @@ function declare(
   if (text.length > 100) return;
   for (const part of text.split(/\s+/)) {
     if (part === UNKNOWN) numbers.declareUnknown();
+    if (part === UNKNOWN_ORDER) days.declareUnknown();
     numbers.declare(row, numberReadings(part));
     days.declare(row, dayReadings(part));
   }
@@ -92,6 +93,8 @@ function declare(
 
 /** Instead of a number, in a file with refused ambiguous numbers: rows that are added later must not decide them. */
 const UNKNOWN = 'unknown';
+/** Likewise for dates: correcting one of two contradicting dates must not decide the refused ambiguous ones. */
+const UNKNOWN_ORDER = 'unknown-day-order';
 
 /** The style for which the cells of a column are evidence; `style` for the column that states it. */
 export function evidenceKind(target: Target | undefined): 'number' | 'day' | 'style' | null {
@@ -127,5 +130,6 @@ export function sampleOf({ numbers, days }: Pick<SheetStyle, 'numbers' | 'days'>
     ...(shown === null ? [] : [NUMBER_SAMPLES[shown]]),
     ...(numbers.style === null && numbers.isNeeded ? [UNKNOWN] : []),
     ...(days.style === null ? [] : [DAY_SAMPLES[days.style]]),
+    ...(days.isNeeded && (days.style === null || days.isMixed) ? [UNKNOWN_ORDER] : []),
   ].join(' ');
 }
