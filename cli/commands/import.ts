@@ -191,7 +191,7 @@ function textOf(
     errors.map(({ code, message, value }) => [String(row), code, message, value ?? '']),
   );
   const doubtful = rows.flatMap(({ row, warnings = [] }) =>
-    warnings.map(({ code, message }) => [String(row), code, message]),
+    warnings.map(({ code, message }) => [String(row), code, oneLine(message)]),
   );
   return [
     summary,

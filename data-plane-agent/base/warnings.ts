@@ -110,6 +110,10 @@ export const WARNINGS = {
   TASK_EXISTS: warning('The contract already has a fulfillment task with this code; none was added.', None),
   TASK_LIMIT_REACHED: warning('The contract has the maximum number of fulfillment tasks; none was added.', None),
 
+  COLUMN_NOT_READ: warning(
+    'A column of the imported file has an unknown header. Its cell has another type, currency, status or stage than the contract, which got the default.',
+    None,
+  ),
   COLUMNS_LEFT_OUT: warning(
     'Some fields of the view do not exist or are not visible to the user; they are omitted.',
     None,

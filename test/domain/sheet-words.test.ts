@@ -51,6 +51,15 @@ describe('words for columns', () => {
       ['主体公司', 'subjectName'],
       ['公司主体', 'subjectName'],
       ['我方', 'subjectName'],
+      ['Type of contract', 'type'],
+      ['Contract category', 'type'],
+      ['租售', 'type'],
+      ['租/售', 'type'],
+      ['Total contract price', 'totalAmount'],
+      ['Bank ref', 'line.bankSerialNo'],
+      ['起始日', 'startDate'],
+      ['终止日', 'endDate'],
+      ['到账日', 'line.receivedDate'],
     ] as const)
       expect(names([header]), header).to.deep.equal([name]);
   });
@@ -110,6 +119,34 @@ describe('words for columns', () => {
     expect(meant('Amount', 'totalAmount')).to.deep.equal(both('Amount', 'line.amount'));
     expect(meant('付款日期')).to.deep.equal(both('付款日期', 'line.dueDate'));
     expect(meant('金额（万元）')).to.deep.equal([]);
+  });
+
+  it('are suggested for a header with the words in another order or with one word too many', () => {
+    const meant = (header: string) => matchHeader(['archiveCode', header], []).suggestions.map((one) => one.suggestion);
+    for (const [header, name] of [
+      ['Date of signing', 'signDate'],
+      ['Date of contract signature', 'signDate'],
+      ['Contract end date', 'endDate'],
+      ['合同甲方名称', 'partyA'],
+      ['本合同生效日期', 'startDate'],
+      ['客户付款方式', 'paymentMethod'],
+    ] as const)
+      expect(meant(header), header).to.deep.equal([name]);
+    for (const header of ['发票状态', 'Invoice type', 'Customer bank account', 'Delivery date', 'Number of cranes'])
+      expect(meant(header), header).to.deep.equal([]);
+  });
+
+  it('are suggested for the sides of a contract and of a period, which may be named in another way', () => {
+    const meant = (header: string) => matchHeader(['archiveCode', header], []).suggestions.map((one) => one.suggestion);
+    for (const [name, headers] of [
+      ['partyA', ['Customer', 'Buyer', '客户名称', '承租方']],
+      ['partyB', ['Supplier', 'Seller', '供应商', '出租方']],
+      ['startDate', ['From']],
+      ['endDate', ['To']],
+    ] as const)
+      for (const header of headers) expect(meant(header), header).to.deep.equal([name]);
+    expect(meant('Subject')).to.deep.equal(['subjectName', 'projectName']);
+    expect(meant('分期')).to.deep.equal(['line.period', 'line.dueDate', 'line.amount']);
   });
 
   it('are suggested for money received only where the header says that it was', () => {

@@ -139,7 +139,7 @@ export const ImportReport = s.object(
     suggestions: s.list(
       s.object({ column: s.text({ max: 200 }), suggestion: s.text({ max: 200 }) }, { title: 'ColumnSuggestion' }),
       500,
-      'Unknown headers that are probably meant for a field: the header, and the name to give it. A header that may mean one of several fields has an entry for each.',
+      'Unknown headers that are probably meant for a field, by the header or by the values of the cells: the header, and the name to give it. A header that may mean one of several fields has an entry for each.',
     ),
     missingColumns: s.list(
       s.text({ max: 200 }),

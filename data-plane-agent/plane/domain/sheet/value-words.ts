@@ -99,6 +99,9 @@ const BY_COLUMN: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(
     'line.currencyCode': CURRENCIES,
   }).map(([column, words]) => [column, indexOf(words)]),
 );
+const CODES: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  [...BY_COLUMN].map(([column, words]) => [column, new Set(words.values())]),
+);
 const TERM_KIND = indexOf({ ...Object.fromEntries(TERM_KINDS.map((kind) => [kind, []])), ...KINDS });
 
 /** The full-width sign is what Chinese keyboards write for the yuan; the narrow one may be a yen as well. */
@@ -111,6 +114,12 @@ export function codeOfWord(column: string, text: string): string {
   if (!words || text.length > LONGEST) return text;
   if (column.endsWith('currencyCode') && text.trim() === FULL_WIDTH_YUAN) return 'CNY';
   return words.get(wordKey(text)) ?? text;
+}
+
+/** The code that a text is or names in words; `undefined` for any other text. */
+export function knownCode(column: string, text: string): string | undefined {
+  const code = codeOfWord(column, text.trim());
+  return CODES.get(column)?.has(code) ? code : undefined;
 }
 
 /** Signs of several currencies, and codes of some of them. */

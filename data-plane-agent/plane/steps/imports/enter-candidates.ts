@@ -29,13 +29,13 @@ export async function enterCandidates(
   call: Call,
   {
     input: { people },
-    prepared: { checked, blank, file, rejected },
+    prepared: { checked, blank, file, unread, rejected },
   }: { readonly input: ImportInput; readonly prepared: PreparedImport },
 ): Promise<EnteredImport> {
   const { store } = context;
   await store.closings.hold(new Set(checked.flatMap(({ result }) => (result.ok ? [result.input.subjectId] : []))));
   await store.lifecycle.ensureShipped(); // outside the savepoints, which may be rolled back
-  const entering: Entering = { members: people.members, yieldIfDue: yielding(context.signal), entered: [] };
+  const entering: Entering = { members: people.members, yieldIfDue: yielding(context.signal), unread, entered: [] };
   const outcomes: Outcome[] = [];
   for (let at = 0; at < checked.length; at += PER_SAVEPOINT)
     outcomes.push(...(await enterSome(context, call, { checked: checked.slice(at, at + PER_SAVEPOINT), entering })));
@@ -101,6 +101,7 @@ interface Entering {
   readonly members: ImportInput['people']['members'];
   /** Yields to the event loop from time to time. */
   readonly yieldIfDue: () => Promise<void>;
+  readonly unread: PreparedImport['unread'];
   /** Contracts that are not yet indexed for search. */
   readonly entered: ContractRow[];
 }
@@ -124,9 +125,10 @@ async function enterSome(
     await entering.yieldIfDue();
     if (!result.ok) return refused(candidate, result.problems);
     const { row, lines } = await enter(result.input);
+    const warnings = [...entering.unread.warningsOf(candidate, row), ...planWarnings(row, lines)];
     return {
       candidate,
-      entered: { contractId: row.id, contractNo: row.contractNo, lines, warnings: planWarnings(row, lines) },
+      entered: { contractId: row.id, contractNo: row.contractNo, lines, warnings },
       problems: [],
     };
   };

@@ -8,6 +8,7 @@ import { directoryOf } from '../../domain/imports/references.js';
 import type { Rejected } from '../../tables/imports.js';
 import { rejectedOfRows, rejectedOfSheet } from '../../domain/imports/rejected.js';
 import { sheetCandidates } from '../../domain/imports/sheet-candidates.js';
+import { NO_UNREAD_COLUMNS, unreadColumns, type UnreadColumns } from '../../domain/imports/unread-columns.js';
 import { matchHeader, type MatchedHeader } from '../../domain/sheet/headers.js';
 import { missingColumns } from '../../domain/sheet/required-columns.js';
 import { readingOf, styleOf } from '../../domain/sheet/sheet-style.js';
@@ -23,6 +24,7 @@ export interface PreparedImport {
   readonly checked: readonly { readonly candidate: Candidate; readonly result: CheckedCandidate }[];
   readonly blank: readonly number[];
   readonly file: ReadFile;
+  readonly unread: UnreadColumns;
   readonly rejected: (failed: readonly Candidate[]) => Promise<Rejected>;
 }
 
@@ -47,7 +49,7 @@ export async function prepareCandidates(
   return { checked, ...read };
 }
 
-interface Reading extends Pick<PreparedImport, 'blank' | 'file' | 'rejected'> {
+interface Reading extends Pick<PreparedImport, 'blank' | 'file' | 'unread' | 'rejected'> {
   readonly candidates: readonly Candidate[];
   /** The fields whose columns are missing in the file. */
   readonly missing: ReadonlySet<string>;
@@ -65,28 +67,35 @@ async function readInput(
       missing: new Set(),
       blank: [],
       file: { unknownColumns: [], suggestions: [], missingColumns: [], reading: null },
+      unread: NO_UNREAD_COLUMNS,
       rejected: (failed) => rejectedOfRows(failed, fields),
     };
   }
-  const { targets, unknown, suggestions } = matchHeader(sent.header, fields);
+  const matched = matchHeader(sent.header, fields);
+  const { targets, unknown, suggestions } = matched;
   const { sheet, examples } = withoutExamples(sent, targets);
   const style = await styleOf({ sheet, targets, signal });
   const candidates = await sheetCandidates({ sheet, targets, style, people, timeZone: call.timeZone, signal });
   const missing = missingColumns(targets);
+  const unread = await unreadColumns(sheet, matched, signal);
   return {
     candidates,
     missing: new Set(missing.map(({ field }) => field)),
     blank: [...sheet.blank, ...examples],
     file: {
       unknownColumns: [...unknown],
-      suggestions: [...suggestions],
+      suggestions: [...suggestions, ...unread.suggestions].slice(0, MAX_SUGGESTIONS),
       missingColumns: missing.map(({ name }) => name),
       reading: readingOf(sheet, style),
     },
+    unread,
     rejected: (failed) =>
       rejectedOfSheet({ sheet, targets, style }, new Set(failed.flatMap((candidate) => candidate.rows))),
   };
 }
+
+/** As many as a report may have. */
+const MAX_SUGGESTIONS = 500;
 
 /** The sheet without the example row of the template, and the positions of such rows. */
 function withoutExamples(

@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { aSheet, cellsOf, contractOf } from '../support/import-samples.js';
+import { forEachPlane } from '../support/plane.js';
+
+describe('columns of an import', () => {
+  forEachPlane((_name, makePlane) => {
+    it('that are not read, but contain types, currencies or statuses other than the default, are suggested and warned about', async () => {
+      const test = makePlane();
+      const rows = [
+        cellsOf({ Deal: 'Lease', Money: 'USD', Progress: '进行中', Place: 'Kiel' }),
+        cellsOf({ Deal: 'Sale', Money: 'CNY', Progress: '已完成', Place: 'Sale' }),
+        cellsOf({ Deal: ' 租赁 ', Money: null, Progress: null, Place: 'Lease' }),
+      ];
+      const report = await test.plane.importContracts(aSheet(rows));
+      expect(report).to.include({ created: 3, failed: 0 });
+      expect(report.suggestions).to.deep.equal([
+        { column: 'Deal', suggestion: 'type' },
+        { column: 'Money', suggestion: 'currencyCode' },
+        { column: 'Progress', suggestion: 'status' },
+      ]);
+      const said = report.rows.map(({ warnings = [] }) => warnings.map(({ code, message }) => [code, message]));
+      expect(said).to.deep.equal([
+        [
+          [
+            'COLUMN_NOT_READ',
+            'The column "Deal" is not read. It says "Lease", which is lease, but type of the contract is sale. To have it read, name the column type.',
+          ],
+          [
+            'COLUMN_NOT_READ',
+            'The column "Money" is not read. It says "USD", which is USD, but currencyCode of the contract is CNY. To have it read, name the column currencyCode.',
+          ],
+        ],
+        [
+          [
+            'COLUMN_NOT_READ',
+            'The column "Progress" is not read. It says "已完成", which is completed, but status of the contract is in_progress. To have it read, name the column status.',
+          ],
+        ],
+        [
+          [
+            'COLUMN_NOT_READ',
+            'The column "Deal" is not read. It says "租赁", which is lease, but type of the contract is sale. To have it read, name the column type.',
+          ],
+        ],
+      ]);
+      expect((await test.plane.previewImport(aSheet([cellsOf({ Deal: 'Lease' })]))).rows[0]?.warnings).to.have.length(
+        1,
+      );
+    });
+
+    it('with a header near that of the type are warned about also if some cells are no types, and not if the file has a type', async () => {
+      const test = makePlane();
+      const near = await test.plane.importContracts(
+        aSheet([cellsOf({ 'Type of contrct': 'Lease' }), cellsOf({ 'Type of contrct': 'gift' })]),
+      );
+      expect(near.suggestions).to.deep.equal([{ column: 'Type of contrct', suggestion: 'type' }]);
+      expect(near.rows.map(({ warnings = [] }) => warnings.map(({ code }) => code))).to.deep.equal([
+        ['COLUMN_NOT_READ'],
+        [],
+      ]);
+      const given = await test.plane.importContracts(aSheet([cellsOf({ type: 'lease', Department: 'Sales' })]));
+      expect([given.suggestions, given.rows[0]?.warnings]).to.deep.equal([[], undefined]);
+    });
+
+    it('named "Type of contract", "Contract category" or "租售" are the type', async () => {
+      const test = makePlane();
+      for (const header of ['Type of contract', 'Contract category', '租售']) {
+        const cells = cellsOf({ [header]: 'Lease' });
+        const report = await test.plane.importContracts(aSheet([cells]));
+        expect([report.created, report.unknownColumns], header).to.deep.equal([1, []]);
+        expect((await contractOf(test, String(cells['contractNo']))).type).to.equal('lease');
+      }
+    });
+  });
+});
