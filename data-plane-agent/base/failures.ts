@@ -345,7 +345,7 @@ export const FAILURES = {
   ),
   IMPORT_FILE_INVALID: domain(
     422,
-    'The file to import cannot be read: it is damaged, of another type, or too large when unpacked.',
+    'The file to import cannot be read, or its header does not state which field each column is for; `details.reason` says why.',
     Type.Object({ reason: text() }),
   ),
 

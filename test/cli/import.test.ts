@@ -268,7 +268,7 @@ describe('duebook import', () => {
     const unknown = file('d.csv', 'x,y\n1,2');
     expect(await ends([unknown, '--tenant', 'acme'])).to.deep.equal([
       1,
-      `duebook: ${unknown} cannot be imported: no column has a known header`,
+      `duebook: ${unknown} cannot be imported: no column has a known header; the first row must be the header, without a title above it`,
     ]);
     const long = file('e.csv', `contractNo\n${'x\n'.repeat(5_001)}`);
     expect(await ends([long, '--tenant', 'acme'])).to.deep.equal([

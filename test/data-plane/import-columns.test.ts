@@ -62,6 +62,25 @@ describe('columns of an import', () => {
       expect([given.suggestions, given.rows[0]?.warnings]).to.deep.equal([[], undefined]);
     });
 
+    it('are named in errors as the file has them: an empty owner or subject company is that of the column with the name', async () => {
+      const test = makePlane();
+      const empty = cellsOf({ ownerEmail: null, subjectName: null });
+      const names = async (rows: Parameters<typeof aSheet>[0]) =>
+        (await test.plane.previewImport(aSheet(rows))).rows.map(({ errors = [] }) =>
+          errors.map(({ message }) => message),
+        );
+      expect(await names([cellsOf(), empty])).to.deep.equal([
+        [],
+        ['subjectName is required', 'ownerEmail is required'],
+      ]);
+      expect(
+        await names([
+          { ...cellsOf(), ownerId: null, subjectId: null },
+          { ...empty, ownerId: ' ' },
+        ]),
+      ).to.deep.equal([[], ['subjectId is required', 'ownerId is required']]);
+    });
+
     it('named "Type of contract", "Contract category" or "租售" are the type', async () => {
       const test = makePlane();
       for (const header of ['Type of contract', 'Contract category', '租售']) {

@@ -69,9 +69,35 @@ describe('numbers and dates of a file', () => {
         expect(report).to.include({ created: 1, failed: 2 });
         expect(report.reading).to.include({ decimalMark: null, groupMark: null });
         expect(messagesOf(report)).to.deep.equal([
-          '2 totalAmount "45.000" may be 45 (with decimals) or 45000 (with thousands): no number of the file shows whether a point or a comma marks its decimals; write 45000 or 45.00',
-          '3 totalAmount "1,234" may be 1.234 (with decimals) or 1234 (with thousands): no number of the file shows whether a point or a comma marks its decimals; write 1234, or 1,2340 in a currency with 3 decimals such as KWD',
+          '2 totalAmount "45.000" may be 45 (with decimals) or 45000 (with thousands): no number of the file shows whether a point or a comma marks its decimals; write 45000 or 45',
+          '3 totalAmount "1,234" may be 1.234 (with decimals) or 1234 (with thousands): no number of the file shows whether a point or a comma marks its decimals; write 1234, or 1.2340 in a currency with 3 decimals such as KWD',
         ]);
+      }
+    });
+
+    it('with two readings are accepted in each spelling that their refusal gives', async () => {
+      const test = makePlane();
+      for (const [rows, at] of [
+        [
+          [{ totalAmount: '1,000.00' }, { totalAmount: '3,000.00' }, { unitPrice: '12,5' }, { totalAmount: '2,000' }],
+          3,
+        ],
+        [[{ totalAmount: '1.000,00' }, { totalAmount: '3.000,00' }, { unitPrice: '12.5' }, { unitPrice: '2.125' }], 3],
+        [[{ unitPrice: '1,000.00' }, { unitPrice: '12,5' }, { unitPrice: '2,125' }], 2],
+        [[{ unitPrice: '2.125' }, { unitPrice: '2,125' }, { unitPrice: '45,000' }, { unitPrice: '45.000' }], 2],
+      ] as [Cells[], number][]) {
+        const { report } = await imported(test, rows);
+        const messages = new Map(report.rows.map(({ row, errors = [] }) => [row, errors[0]?.message ?? '']));
+        const spellingOf = (row: number, at: 1 | 2) => /; write (\S+) or (\S+)$/.exec(messages.get(row) ?? '')?.[at];
+        expect(spellingOf(at + 2, 2), messages.get(at + 2)).to.be.a('string');
+        for (const which of [1, 2] as const) {
+          const spelled = rows.map((row, i): Cells => {
+            const text = spellingOf(i + 2, which);
+            return text === undefined ? row : Object.fromEntries(Object.keys(row).map((name) => [name, text]));
+          });
+          const again = await imported(test, spelled);
+          expect(again.report.rows[at]?.status, messagesOf(again.report).join()).to.equal('created');
+        }
       }
     });
 
@@ -96,8 +122,9 @@ describe('numbers and dates of a file', () => {
       expect(report).to.include({ created: 3, failed: 2 });
       expect(messagesOf(report)).to.deep.equal([
         '4 totalAmount "12.5" is written with a decimal point, but row 2 with a decimal comma; write all numbers of the file alike',
-        '5 totalAmount "45.000" may be 45 (with decimals) or 45000 (with thousands): row 4 of the file has a decimal point and row 2 a decimal comma; write 45000 or 45.00',
+        '5 totalAmount "45.000" may be 45 (with decimals) or 45000 (with thousands): row 4 of the file has a decimal point and row 2 a decimal comma; write 45000 or 45',
       ]);
+      expect(report.reading).to.include({ decimalMark: null, groupMark: null });
       const even = await imported(makePlane(), [{ totalAmount: '1,5' }, { totalAmount: '2.5' }]);
       expect(faultsOf(even.report)).to.deep.equal(['2 totalAmount INVALID_INPUT', '3 totalAmount INVALID_INPUT']);
     });
@@ -131,6 +158,7 @@ describe('numbers and dates of a file', () => {
       expect(messagesOf(mixed.report)).to.deep.equal([
         '4 endDate "12/30/2026" has its month first, but row 2 has a date with its day first; write dates like 2026-03-31',
       ]);
+      expect(mixed.report.reading?.dayOrder).to.equal(null);
     });
 
     it('are decided by those of custom fields too, but not by numbers that a workbook stores', async () => {

@@ -254,7 +254,12 @@ describe('an import', () => {
               sheet: { header: ['x'], records: [], blank: [], csv: null, date1904: false },
             }),
           ),
-        ).to.deep.equal({ code: 'IMPORT_FILE_INVALID', details: { reason: 'no column has a known header' } });
+        ).to.deep.equal({
+          code: 'IMPORT_FILE_INVALID',
+          details: {
+            reason: 'no column has a known header; the first row must be the header, without a title above it',
+          },
+        });
         expect((await plane.listContracts({})).total).to.equal(0);
       });
 

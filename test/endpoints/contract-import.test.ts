@@ -259,8 +259,12 @@ describe('importing contracts over HTTP', () => {
           await reason({ xlsxBase64: Buffer.from('no workbook').toString('base64') }, '/contracts/import/preview'),
         ).to.equal('it is not an .xlsx workbook');
         expect(await reason({ csv: 'contractNo,partyA\n"x' })).to.match(/a quote is opened and never closed/);
-        expect(await reason({ csv: 'contractNo,合同编号\n1,2' })).to.equal('two columns are for the field contractNo');
-        expect(await reason({ csv: 'x,y\n1,2' }, '/contracts/import/preview')).to.equal('no column has a known header');
+        expect(await reason({ csv: 'contractNo,合同编号\n1,2' })).to.equal(
+          'two columns are for the field contractNo: "contractNo" and "合同编号"; remove or rename one of them',
+        );
+        expect(await reason({ csv: 'x,y\n1,2' }, '/contracts/import/preview')).to.equal(
+          'no column has a known header; the first row must be the header, without a title above it',
+        );
       });
 
       it('runs once under one key, and a preview creates nothing', async () => {

@@ -112,14 +112,14 @@ export const ImportReading = s.object(
     decimalMark: s.nullable(
       s.enum(
         ['.', ','],
-        'The decimal mark of the numbers that are texts; `null` when the file does not show it: then a number like `45.000` is refused.',
+        'The decimal mark of the numbers that are texts; `null` when the file does not show it, or has both: then a number like `45.000` is refused.',
       ),
     ),
-    groupMark: s.nullable(mark([',', '.', ' ', "'"], 'The mark between thousands; `null` when no number has one.')),
+    groupMark: s.nullable(mark([',', '.', ' ', "'"], 'The mark between thousands; `null` when no number has one, or `decimalMark` is `null`.')),
     dayOrder: s.nullable(
       s.enum(
         ['DMY', 'MDY'],
-        'Whether dates like `05/03/2026` have their day or their month first; `null` when the file does not show it: then such a date is refused.',
+        'Whether dates like `05/03/2026` have their day or their month first; `null` when the file does not show it, or has both: then such a date is refused.',
       ),
     ),
   },

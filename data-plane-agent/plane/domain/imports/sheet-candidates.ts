@@ -51,11 +51,24 @@ export async function sheetCandidates(reading: SheetReading): Promise<Candidate[
       if (key !== '' && !group) byNumber.set(key, begun);
     }
   }
+  const instead = insteadColumns(reading.targets);
   const candidates: Candidate[] = [];
   for (const rows of groups) {
-    candidates.push(await candidateOf(rows, pause));
+    candidates.push(await candidateOf(rows, { instead, pause }));
   }
   return candidates;
+}
+
+/** For each reference whose id column the file lacks, the column with a name, address or code that it has instead. */
+function insteadColumns(targets: SheetReading['targets']): ReadonlyMap<string, string> {
+  const given = new Set(targets.map((target) => target?.name));
+  return new Map(
+    targets.flatMap((target): [string, string][] =>
+      target?.kind === 'contract' && target.column.insteadOf && !given.has(target.column.insteadOf)
+        ? [[target.column.insteadOf, target.name]]
+        : [],
+    ),
+  );
 }
 
 type Rows = [ReadRow, ...ReadRow[]];
@@ -176,7 +189,10 @@ function readCustom(
   return valueFromText(field, day ?? text.value, { members: people.members, timeZone, ...read });
 }
 
-async function candidateOf(rows: Readonly<Rows>, pause: () => Promise<void>): Promise<Candidate> {
+async function candidateOf(
+  rows: Readonly<Rows>,
+  { instead, pause }: { readonly instead: ReadonlyMap<string, string>; readonly pause: () => Promise<void> },
+): Promise<Candidate> {
   const [first, ...more] = rows;
   const problems = rows.flatMap((row) => row.problems);
   const contract = await agreed(
@@ -205,7 +221,7 @@ async function candidateOf(rows: Readonly<Rows>, pause: () => Promise<void>): Pr
     },
     problems,
     beside: new Map([...beside].map(([field, { name, value }]) => [field, { column: name, text: String(value) }])),
-    place: (path) => placeIn({ first, lines, contract, custom, beside }, path),
+    place: (path) => placeIn({ first, lines, contract, custom, beside, instead }, path),
   };
 }
 
@@ -247,9 +263,11 @@ interface Parts {
   readonly contract: ReadonlyMap<string, Cell>;
   readonly custom: ReadonlyMap<string, Cell>;
   readonly beside: ReadonlyMap<string, Cell>;
+  /** By reference field, the column that the file has instead. */
+  readonly instead: ReadonlyMap<string, string>;
 }
 
-function placeIn({ first, lines, contract, custom, beside }: Parts, path: string): CellOfRow {
+function placeIn({ first, lines, contract, custom, beside, instead }: Parts, path: string): CellOfRow {
   const [, index, field = ''] = /^payments\[(\d+)\](?:\.(.+))?$/.exec(path) ?? [];
   if (index !== undefined) {
     const line = lines[Number(index)];
@@ -260,13 +278,14 @@ function placeIn({ first, lines, contract, custom, beside }: Parts, path: string
     };
   }
   const [, id] = /^dynamicFields\.(.+)$/.exec(path) ?? [];
+  const column = instead.get(path) ?? path;
   const own =
     id === undefined
-      ? (contract.get(path.split(/[.[]/, 1)[0] ?? '') ?? beside.values().find(({ name }) => name === path))
+      ? (contract.get(path.split(/[.[]/, 1)[0] ?? '') ?? beside.values().find(({ name }) => name === column))
       : custom.get(id);
   return {
     row: own?.row ?? first.row,
-    field: id === undefined ? path : (own?.name ?? `${CUSTOM_FIELD}${id}`),
+    field: id === undefined ? column : (own?.name ?? `${CUSTOM_FIELD}${id}`),
     value: own?.raw,
   };
 }

@@ -62,13 +62,19 @@ export function matchHeader(header: readonly (string | null)[], fields: readonly
     }),
   );
   if (targets.every((target) => target === undefined))
-    throw fail('IMPORT_FILE_INVALID', { reason: 'no column has a known header' });
-  const seen = new Set<string>();
-  for (const target of targets) {
+    throw fail('IMPORT_FILE_INVALID', {
+      reason: 'no column has a known header; the first row must be the header, without a title above it',
+    });
+  const seen = new Map<string, string>();
+  for (const [at, target] of targets.entries()) {
     if (!target || target.kind === 'ignored') continue;
-    if (seen.has(target.name))
-      throw fail('IMPORT_FILE_INVALID', { reason: `two columns are for the field ${target.name}` });
-    seen.add(target.name);
+    const text = header[at]?.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim().slice(0, 100) ?? '';
+    const other = seen.get(target.name);
+    if (other !== undefined)
+      throw fail('IMPORT_FILE_INVALID', {
+        reason: `two columns are for the field ${target.name}: "${other}" and "${text}"; remove or rename one of them`,
+      });
+    seen.set(target.name, text);
   }
   const unknown = header
     .filter((text, at): text is string => text !== null && targets[at] === undefined)
@@ -77,7 +83,7 @@ export function matchHeader(header: readonly (string | null)[], fields: readonly
 }
 
 /** The words for fields without a column in the file. */
-const unusedWords = (words: ReadonlyMap<string, Target>, seen: ReadonlySet<string>): [string, string][] =>
+const unusedWords = (words: ReadonlyMap<string, Target>, seen: ReadonlyMap<string, string>): [string, string][] =>
   [...words].flatMap(([word, { kind, name }]) =>
     kind === 'ignored' || seen.has(name) ? [] : [[word, name] as [string, string]],
   );

@@ -84,22 +84,28 @@ function contradiction(text: string, style: NumberStyle, { seen }: NumberEvidenc
 function ambiguity(
   text: string,
   readings: Readings<NumberStyle, number>,
-  { isMixed, isUnknown, seen, most }: NumberEvidence & { readonly most: Decimals },
+  { isMixed, isUnknown, style, seen, most }: NumberEvidence & { readonly most: Decimals },
 ): string {
   const [decimals = 0, thousands = 0] = Object.values(readings).toSorted((a, b) => Math.abs(a) - Math.abs(b));
-  const style = readings.point === decimals ? 'point' : 'comma';
   const why = isMixed
     ? `row ${seen.point ?? 1} of the file has a decimal point and row ${seen.comma ?? 1} a decimal comma`
     : isUnknown
       ? 'the file from which the row was refused did not decide whether a point or a comma marks its decimals'
       : 'no number of the file shows whether a point or a comma marks its decimals';
-  return `"${text}" may be ${plainNumber(decimals)} (with decimals) or ${plainNumber(thousands)} (with thousands): ${why}; write ${plainNumber(thousands)}${otherSpelling(decimals, style, most)}`;
+  return `"${text}" may be ${plainNumber(decimals)} (with decimals) or ${plainNumber(thousands)} (with thousands): ${why}; write ${plainNumber(thousands)}${otherSpelling(decimals, style ?? onlySeen(seen) ?? 'point', most)}`;
 }
 
-/** How to write the reading with decimals, if the column may have as many. */
+/** The style of all numbers that show one. */
+const onlySeen = ({ point, comma }: NumberEvidence['seen']): NumberStyle | undefined =>
+  (point === undefined) === (comma === undefined) ? undefined : point === undefined ? 'comma' : 'point';
+
+/**
+ * How to write the reading with decimals, if the column may have as many: without a mark where it has none, so that it
+ * contradicts no other number of the file, and otherwise in the style of the file.
+ */
 function otherSpelling(value: number, style: NumberStyle, most: Decimals): string {
-  const alone = numberAlone(value, style, { decimals: 2 });
   const count = decimalsIn(value);
+  const alone = numberAlone(value, style, { decimals: count === 0 ? 0 : 2 });
   if (most === 'currency' && count > 2) return `, or ${alone} in a currency with ${count} decimals such as KWD`;
   if (typeof most === 'string' || count <= most) return ` or ${alone}`;
   return most === 0 ? ', since only a whole number is valid here' : `, since at most ${most} decimals are valid here`;

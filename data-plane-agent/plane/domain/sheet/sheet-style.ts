@@ -118,9 +118,10 @@ function groupMarkOf(texts: readonly string[], style: NumberStyle | null): Group
 export const readingOf = ({ csv }: Pick<Sheet, 'csv'>, { numbers, days, groupMark }: SheetStyle): ImportReading => ({
   delimiter: csv?.delimiter ?? null,
   encoding: csv?.encoding ?? null,
-  decimalMark: numbers.style === null ? null : DECIMAL_MARKS[numbers.style],
-  groupMark,
-  dayOrder: days.style,
+  // In a file with both styles, a text with two readings is refused, whichever style most cells have.
+  decimalMark: numbers.style === null || numbers.isMixed ? null : DECIMAL_MARKS[numbers.style],
+  groupMark: numbers.isMixed ? null : groupMark,
+  dayOrder: days.isMixed ? null : days.style,
 });
 
 /** A number and a date in the style of the file, for the column that states it; empty if the file has none. */
