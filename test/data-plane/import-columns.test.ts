@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { parse } from 'csv-parse/sync';
+import { aField } from '../support/fields.js';
 import { aSheet, cellsOf, contractOf } from '../support/import-samples.js';
 import { forEachPlane } from '../support/plane.js';
 
@@ -79,6 +81,49 @@ describe('columns of an import', () => {
           { ...empty, ownerId: ' ' },
         ]),
       ).to.deep.equal([[], ['subjectId is required', 'ownerId is required']]);
+    });
+
+    it('with a tax rate or a custom percentage are read with a percent sign too', async () => {
+      const test = makePlane();
+      const field = await aField(test, { name: 'Share', code: 'share', type: 'percent' });
+      const cells = cellsOf({ 开票税点: '13%', 'cf:share': '12.5 %' });
+      expect(await test.plane.importContracts(aSheet([cells]))).to.include({ created: 1 });
+      const contract = await contractOf(test, String(cells['contractNo']));
+      expect([contract.invoicePoints, contract.dynamicFields]).to.deep.equal([13, { [field.id]: 12.5 }]);
+    });
+
+    it('of the template have an example that can be filled in without a warning, in the language of the caller', async () => {
+      const test = makePlane();
+      for (const [caller, query, number, type] of [
+        ['zh-CN', {}, '示例（本行不导入）', '销售'],
+        ['en', {}, 'EXAMPLE (this row is not imported)', 'sale'],
+        ['zh', { language: 'en' }, 'EXAMPLE (this row is not imported)', 'sale'],
+        ['en', { language: 'zh' }, '示例（本行不导入）', '销售'],
+      ] as const) {
+        const { csv } = await test.as({ language: caller }).getImportTemplate(query);
+        const [header = [], example = []] = parse(csv, { bom: true }) as string[][];
+        expect([example.includes(number), example.includes(type), header.includes('contractNo *')]).to.deep.equal([
+          true,
+          true,
+          !('language' in query),
+        ]);
+        const own = cellsOf();
+        const filled = example.map(
+          (cell) =>
+            [own['subjectName'], own['ownerEmail'], own['archiveCode'], own['contractNo']][
+              ['Name of your company', 'name@example.com', 'A-2026-001', number].indexOf(
+                cell.replace('贵公司名称', 'Name of your company'),
+              )
+            ] ?? cell,
+        );
+        const report = await test.plane.importContracts(
+          aSheet([Object.fromEntries(filled.map((cell, i) => [header[i] ?? '', cell]))]),
+        );
+        expect(report.rows).to.have.length(1);
+        expect(report.rows[0], JSON.stringify(report))
+          .to.include({ status: 'created' })
+          .and.not.have.property('warnings');
+      }
     });
 
     it('named "Type of contract", "Contract category" or "租售" are the type', async () => {

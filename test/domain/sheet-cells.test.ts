@@ -61,6 +61,12 @@ describe('cells', () => {
     for (const cell of [true, false]) isRefused(cell, 'number', /must be a number/);
   });
 
+  it('a percentage may have a percent sign, other numbers may not', () => {
+    for (const cell of ['13%', '13 %', ' 13％ ', '13', 13]) expect(read(cell, 'percent'), String(cell)).to.equal(13);
+    for (const cell of ['13%%', '%', '%13', '13% VAT']) isRefused(cell, 'percent', /^must be a number/);
+    isRefused('13%', 'amount', /^must be a number like 1234\.56$/);
+  });
+
   it('a long text in a number cell is refused quickly', () => {
     // A regular expression that backtracks from each space would take minutes.
     for (const space of [' ', '\u00a0'])

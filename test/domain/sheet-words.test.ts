@@ -302,7 +302,12 @@ describe('the template of an import', () => {
         ownerId: '01a20634-62aa-7102-933d-9d7afbf8b4bf',
       });
       expect(contract).to.include({ ok: true });
-      const line = { period: cells.get('line.period'), dueDate: cells.get('line.dueDate'), amount: 90_000 };
+      const line = {
+        period: cells.get('line.period'),
+        dueDate: cells.get('line.dueDate'),
+        amount: Number(cells.get('line.amount')),
+      };
+      expect(line.amount, 'the plan adds up to the total').to.equal(Number(cells.get('totalAmount')));
       expect(checker(PaymentLineInput)(line)).to.include({ ok: true });
     });
   }

@@ -115,7 +115,12 @@ export const ImportReading = s.object(
         'The decimal mark of the numbers that are texts; `null` when the file does not show it, or has both: then a number like `45.000` is refused.',
       ),
     ),
-    groupMark: s.nullable(mark([',', '.', ' ', "'"], 'The mark between thousands; `null` when no number has one, or `decimalMark` is `null`.')),
+    groupMark: s.nullable(
+      mark(
+        [',', '.', ' ', "'"],
+        'The mark between thousands; `null` when no number has one, or `decimalMark` is `null`.',
+      ),
+    ),
     dayOrder: s.nullable(
       s.enum(
         ['DMY', 'MDY'],

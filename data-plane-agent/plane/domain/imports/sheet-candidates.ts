@@ -6,7 +6,7 @@ import type { Sheet, SheetCell } from '../../contract/records/sheet.js';
 import { uniqueKey } from '../unique-key.js';
 import type { FieldRow } from '../../tables/fields.js';
 import { mostDecimals, valueFromText } from '../fields/values.js';
-import { cellContent, dayOfSerial, readCell, type ReadCell } from '../sheet/cells.js';
+import { cellContent, dayOfSerial, readCell, withoutPercent, type ReadCell } from '../sheet/cells.js';
 import { CUSTOM_FIELD, OF_LINE, type ReferenceField } from '../sheet/columns.js';
 import { readDay } from '../sheet/day-style.js';
 import type { Target } from '../sheet/headers.js';
@@ -183,7 +183,8 @@ function readCustom(
     typeof raw === 'number'
       ? {}
       : {
-          number: (part: string) => readNumber(part, style.numbers, mostDecimals(field)),
+          number: (part: string) =>
+            readNumber(field.type === 'percent' ? withoutPercent(part) : part, style.numbers, mostDecimals(field)),
           day: (part: string) => readDay(part, style.days),
         };
   return valueFromText(field, day ?? text.value, { members: people.members, timeZone, ...read });

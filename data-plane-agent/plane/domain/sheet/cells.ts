@@ -28,9 +28,8 @@ export function readCell(cell: SheetCell, kind: CellKind, style: CellStyle): Rea
     case 'number':
     case 'amount':
     case 'whole':
-      return typeof cell === 'number'
-        ? { ok: true, value: cleanNumber(cell) }
-        : numberOf(text.value, style, DECIMALS[kind]);
+    case 'percent':
+      return typeof cell === 'number' ? { ok: true, value: cleanNumber(cell) } : numberOf(text.value, style, kind);
     case 'day':
       return dayOf(typeof cell === 'number' ? cell : text.value, style);
     case 'list':
@@ -66,15 +65,20 @@ const LONGEST_NUMBER = 200;
 
 const CURRENCY = /[\p{Sc}\p{L}]/u;
 
-const DECIMALS = { number: 'any', amount: 'currency', whole: 0 } as const satisfies Partial<Record<CellKind, Decimals>>;
+const DECIMALS = { number: 'any', amount: 'currency', whole: 0, percent: 0 } as const satisfies Partial<
+  Record<CellKind, Decimals>
+>;
 
-function numberOf(cell: string, { numbers }: CellStyle, decimals: Decimals): ReadCell {
+function numberOf(cell: string, { numbers }: CellStyle, kind: keyof typeof DECIMALS): ReadCell {
   const plain = normal(cell.trim(), { max: LONGEST_NUMBER, form: 'NFKC' });
   if (!plain.ok) return wrong(NO_NUMBER);
-  const text = plain.text.trim();
+  const text = kind === 'percent' ? withoutPercent(plain.text) : plain.text.trim();
   if (CURRENCY.test(text)) return wrong('must be a number alone, without a currency or unit');
-  return text.includes('%') ? wrong(NO_NUMBER) : readNumber(text, numbers, decimals);
+  return text.includes('%') ? wrong(NO_NUMBER) : readNumber(text, numbers, DECIMALS[kind]);
 }
+
+/** `13%` as `13`. NFKC also converts the full-width sign. */
+export const withoutPercent = (text: string): string => text.trim().replace(/\s*[%％]$/, '');
 
 /** The difference between the 1900 and the 1904 date systems, in days. */
 const DAYS_TO_1904 = 1_462;

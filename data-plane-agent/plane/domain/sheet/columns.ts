@@ -16,10 +16,10 @@ import { listText } from './guard.js';
  */
 export type Cell = string | number | null;
 /**
- * `amount` and `whole` are numbers: an amount in the currency of the row, and a number without decimals. `list` is a
- * JSON list.
+ * `amount`, `whole` and `percent` are numbers: an amount in the currency of the row, and numbers without decimals;
+ * `percent` may end in a percent sign. `list` is a JSON list.
  */
-export type CellKind = 'text' | 'number' | 'amount' | 'whole' | 'day' | 'list';
+export type CellKind = 'text' | 'number' | 'amount' | 'whole' | 'percent' | 'day' | 'list';
 
 /** A column that an export writes and an import reads. */
 export interface Column<Source, Field extends string> {
@@ -213,7 +213,7 @@ export const CONTRACT_COLUMNS: readonly ContractColumn[] = [
   asIs('signDate', { en: 'Signed on', zh: '签订日期' }, 'day'),
   asIs('startDate', { en: 'Starts on', zh: '开始日期' }, 'day'),
   asIs('endDate', { en: 'Ends on', zh: '结束日期' }, 'day'),
-  asIs('invoicePoints', { en: 'Tax percent', zh: '开票税点' }, 'whole'),
+  asIs('invoicePoints', { en: 'Tax percent', zh: '开票税点' }, 'percent'),
   asIs('contractAttachment', { en: 'Contract attachment', zh: '合同附件' }),
   asIs('status', { en: 'Status', zh: '状态' }),
   asIs('statusCode', { en: 'Status code', zh: '状态代码' }),

@@ -68,7 +68,11 @@ export function matchHeader(header: readonly (string | null)[], fields: readonly
   const seen = new Map<string, string>();
   for (const [at, target] of targets.entries()) {
     if (!target || target.kind === 'ignored') continue;
-    const text = header[at]?.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim().slice(0, 100) ?? '';
+    const text =
+      header[at]
+        ?.replaceAll(/[\s\p{Cc}]+/gu, ' ')
+        .trim()
+        .slice(0, 100) ?? '';
     const other = seen.get(target.name);
     if (other !== undefined)
       throw fail('IMPORT_FILE_INVALID', {

@@ -104,7 +104,7 @@ export function evidenceKind(target: Target | undefined): 'number' | 'day' | 'st
 }
 
 const ofKind = (kind: CellKind | undefined) =>
-  kind === 'number' || kind === 'amount' || kind === 'whole' ? 'number' : kind === 'day' ? kind : null;
+  kind === 'day' ? kind : kind === undefined || kind === 'text' || kind === 'list' ? null : 'number';
 const ofType = (type: FieldType) =>
   type === 'number' || type === 'currency' || type === 'percent' ? 'number' : type === 'date' ? 'day' : null;
 

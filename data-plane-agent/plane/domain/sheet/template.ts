@@ -36,14 +36,20 @@ export function templateOf(
   fields: readonly Pick<FieldRow, 'code' | 'required' | 'typeCodes'>[],
   {
     language,
+    exampleLanguage = language ?? 'en',
     currencyCode,
     typeCodes,
-  }: { readonly language: Language | null; readonly currencyCode: string; readonly typeCodes: readonly string[] },
+  }: {
+    readonly language: Language | null;
+    readonly exampleLanguage?: Language;
+    readonly currencyCode: string;
+    readonly typeCodes: readonly string[];
+  },
 ): Template {
   const required = new Set(REQUIRED_COLUMNS.map(({ name }) => name));
   const example: Readonly<Record<string, string>> = {
-    ...EXAMPLES[language ?? 'en'],
-    contractNo: EXAMPLE_NUMBERS[language ?? 'en'],
+    ...EXAMPLES[exampleLanguage],
+    contractNo: EXAMPLE_NUMBERS[exampleLanguage],
     currencyCode,
   };
   const columns = [
@@ -67,7 +73,8 @@ export function templateOf(
 
 const DAYS = { signDate: '2026-01-15', startDate: '2026-02-01', endDate: '2027-01-31' } as const;
 const NUMBERS = { quantity: '2', unitPrice: '150000.00', totalAmount: '300000.00' } as const;
-const LINE = { 'line.dueDate': '2026-02-15', 'line.amount': '90000.00' } as const;
+/** One line over the total, so that a row that is filled in likewise has no warning about its plan. */
+const LINE = { 'line.dueDate': '2026-02-15', 'line.amount': NUMBERS.totalAmount } as const;
 
 const EXAMPLES: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
   en: {
@@ -86,7 +93,7 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
     status: 'in_progress',
     ownerEmail: 'name@example.com',
     terms: listText([{ kind: 'delivery', title: 'Delivery', note: 'Within 30 days' }]),
-    'line.period': 'deposit',
+    'line.period': 'full payment',
   },
   zh: {
     ...DAYS,
@@ -104,6 +111,6 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
     status: '进行中',
     ownerEmail: 'name@example.com',
     terms: listText([{ kind: 'delivery', title: '交货', note: '30天内交货' }]),
-    'line.period': '首付款',
+    'line.period': '全款',
   },
 };

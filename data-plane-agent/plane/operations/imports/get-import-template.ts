@@ -14,13 +14,14 @@ export const getImportTemplate = operation({
   input: s.object({ language: s.optional(s.enum(TEMPLATE_LANGUAGES)) }),
   output: s.object({ csv: s.verbatim({ max: 1_000_000 }) }),
   fails: [],
-  async run({ store }, { actor, currencyCode }, { language }) {
+  async run({ store }, { actor, currencyCode, language: own }, { language }) {
     const fields = (await store.fields.visible()).filter((field) => editableBy(field, actor.roleCode));
     const spoken = language ? (language === 'en' ? 'en' : 'zh') : null;
     const types = (await store.lifecycle.all()).types.filter(({ enabled }) => enabled);
     // A contract without a type code has its type as the code.
     const typeCodes = [...CONTRACT_TYPES, ...types.map(({ code }) => code)];
-    const { header, example } = templateOf(fields, { language: spoken, currencyCode, typeCodes });
+    const exampleLanguage = spoken ?? (own.toLowerCase().startsWith('zh') ? 'zh' : 'en');
+    const { header, example } = templateOf(fields, { language: spoken, exampleLanguage, currencyCode, typeCodes });
     const rows = [header, example].map((cells) => csvRow(cells.slice(0, MAX_COLUMNS).map(guarded)));
     return { csv: BYTE_ORDER_MARK + rows.join('') };
   },
