@@ -111,7 +111,7 @@ const downloadImportErrors = endpoint('GET /contracts/import/batches/:id/errors.
 const downloadImportTemplate = endpoint('GET /contracts/import/template.csv', {
   summary: 'Download an empty import file to fill in',
   description:
-    'A header row with all columns of an import, including the custom fields that the caller may write, and an example row. Headers are field names or, with `language`, labels in that language (`zh` and `zh-CN` are the same; by default the headers are field names, and the example is in the language of the caller); those of required columns end in ` *`. The columns `line.…` may stay empty; a row with one of them needs period, due date and amount. An import skips the example row as long as it has the contract number that says so.',
+    'A header row with all columns of an import, including the custom fields that the caller may write, and an example row. Headers are field names or, with `language`, labels in that language (`zh` and `zh-CN` are the same; by default the headers are field names, and the example is in the default language of the tenant); those of required columns end in ` *`. The columns `line.…` may stay empty; a row with one of them needs period, due date and amount. An import skips the example row as long as it has the contract number that says so.',
   needs: edit('contract_edit'),
   query: s.object({ language: s.optional(s.enum(TEMPLATE_LANGUAGES)) }),
   produces: 'text/csv',

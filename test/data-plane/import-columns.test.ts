@@ -92,7 +92,7 @@ describe('columns of an import', () => {
       expect([contract.invoicePoints, contract.dynamicFields]).to.deep.equal([13, { [field.id]: 12.5 }]);
     });
 
-    it('of the template have an example that can be filled in without a warning, in the language of the caller', async () => {
+    it('of the template have an example that can be filled in without a warning, in the default language of the tenant', async () => {
       const test = makePlane();
       for (const [caller, query, number, type] of [
         ['zh-CN', {}, '示例（本行不导入）', '销售'],
