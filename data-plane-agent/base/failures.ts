@@ -268,7 +268,7 @@ export const FAILURES = {
   ),
   INVOICE_FIXED: domain(
     409,
-    'These fields of an invoice record can only be changed while it is a draft; `redLetterNo` is set when the record is reversed, and is then final.',
+    'These fields of an invoice record can only be changed while it is a draft; `redLetterNo` is set when the record is reversed, and is then final unless it is the default; `redLetterDate` is then final unless the number is the default or the date is today.',
     Type.Object({ fields: texts(), status: text() }),
   ),
   RECONCILE_WITHOUT_RECEIPT: domain(422, '`matched` requires that money was received.', None),

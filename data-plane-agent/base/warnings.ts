@@ -89,7 +89,10 @@ export const WARNINGS = {
     'The total received on a payment line was lowered. `POST /payments/:paymentId/receipts` adds an amount to it.',
     Type.Object({ paymentIds, formerAmount, receivedAmount, currencyCode }),
   ),
-  DATE_IN_FUTURE: warning('The date of a receipt is after today.', Type.Object({ paymentIds, today })),
+  DATE_IN_FUTURE: warning(
+    'The date of a receipt, or of an issued invoice or red letter, is after today.',
+    Type.Object({ paymentIds: Type.Optional(paymentIds), today }),
+  ),
   PLAN_DIFFERS_FROM_TOTAL: warning(
     "The payment lines do not add up to the contract's total.",
     Type.Object({ difference, totalAmount, planAmount, currencyCode }),
@@ -98,6 +101,14 @@ export const WARNINGS = {
   INVOICE_RECORDS_COUNT: warning(
     'The payment line has invoice records, which determine the invoiced amount; an invoiceAmount without invoiceNo is ignored.',
     LinesOrNone,
+  ),
+  RED_LETTER_NO_PROVISIONAL: warning(
+    'The red letter has a provisional number; `redLetterNo` in the same request gives it its own.',
+    None,
+  ),
+  RED_LETTER_DATE_DEFAULT: warning(
+    'The `invoiceDate` of the request is that of the reversed record; the red letter has the default date. `redLetterDate` sets another.',
+    None,
   ),
   TAX_RATE_BELOW_ONE: warning(
     'The tax rate is below 1 and was taken as percent: 13 means 13 %, and 0.13 means 0.13 %.',

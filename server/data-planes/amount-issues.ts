@@ -4,7 +4,7 @@ import type { ContractInput, ContractPatch } from '../../data-plane-agent/plane/
 import type { InvoicePatch } from '../../data-plane-agent/plane/contract/records/invoices.js';
 import type { PaymentLinePatch } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { AmountReader } from '../../data-plane-agent/plane/domain/amounts.js';
-import { RED_LETTER_ONLY } from '../../data-plane-agent/plane/domain/invoices/invoices.js';
+import { redLetterIssues } from '../../data-plane-agent/plane/domain/invoices/reversal.js';
 import { accountSent } from '../../data-plane-agent/plane/domain/sensitive.js';
 import type { Principal } from '../access/principal.js';
 import type { Plane } from './plane.js';
@@ -101,8 +101,11 @@ export async function invoiceIssues(
   const currency =
     present && present.status !== 'draft' ? present.currencyCode : lineId ? line?.currencyCode : contract?.currencyCode;
   read(amounts, sound, { path: '', fields: ['invoiceAmount'], currency: isThere ? currency : undefined });
-  if (sound.redLetterNo && sound.status !== 'red_letter' && !isRefused('status'))
-    amounts.refuse('redLetterNo', RED_LETTER_ONLY);
+  const reversed = present?.reversesInvoiceId
+    ? contract?.invoices.find(({ id }) => id === present.reversesInvoiceId)
+    : present;
+  if (!isRefused('status'))
+    for (const { path, problem } of redLetterIssues(sound, reversed?.invoiceDate)) amounts.refuse(path, problem);
   if (typeof sound.taxRate === 'number') amounts.unitPrice('taxRate', sound.taxRate);
   return amounts.found();
 }

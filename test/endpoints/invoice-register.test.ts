@@ -101,6 +101,31 @@ describe('the invoice register over HTTP', () => {
         expect((await list({ page: 9 })).items).to.deep.equal([]);
       });
 
+      it('accepts an issued invoice dated after today with a warning, from every endpoint, but not a draft', async () => {
+        const warned = ({ warnings = [] }: { readonly warnings?: InvoiceResult['warnings'] }) =>
+          warnings.filter(({ code }) => code === 'DATE_IN_FUTURE').map(({ message, today }) => [message, today]);
+        const expected = (no: string) => [
+          [`The date of invoice ${no} is in the future: 2026-03-16 is after today, 2026-03-15.`, '2026-03-15'],
+        ];
+        const coming = (no: string) => ({ invoiceNo: no, invoiceDate: '2026-03-16' });
+        const contract = await enter({ payments: [aLine({ ...coming('X-1'), invoiceAmount: 5 })] });
+        expect(warned(contract)).to.deep.equal(expected('X-1'));
+        expect(warned(await issue(contract, coming('X-2')))).to.deep.equal(expected('X-2'));
+        const draft = await issue(contract, { ...coming('X-3'), status: 'draft' });
+        expect(warned(draft)).to.deep.equal([]);
+        const issued = await owner.patch<InvoiceResult>(`/contracts/${contract.id}/invoices/${draft.id}`, {
+          status: 'issued',
+        });
+        expect(warned(issued.body)).to.deep.equal(expected('X-3'));
+        const other = await enter();
+        const line = await owner.patch<InvoiceResult>(`/payments/${other.payments[0]?.id}/invoice`, {
+          ...coming('X-4'),
+          invoiceAmount: 5,
+        });
+        expect(warned(line.body)).to.deep.equal(expected('X-4'));
+        expect(warned(await issue(contract, { invoiceNo: 'X-5', invoiceDate: '2026-03-15' }))).to.deep.equal([]);
+      });
+
       it('filters by status, subject company, dates and text, together', async () => {
         const subjectId = await anotherSubject();
         const [one, other] = [await enter({ projectName: 'Straße 7' }), await enter({ subjectId })];
@@ -222,6 +247,103 @@ describe('the invoice register over HTTP', () => {
           expect(other.body.error.message).to.contain('`redLetterNo` is set when the record is reversed');
         });
 
+        const redOf = async ({ id }: { readonly id: string }): Promise<RegisterRow | undefined> =>
+          (await list({ status: 'red_letter' })).items.find(({ reverses }) => reverses?.id === id);
+        const codes = ({ warnings }: Pick<InvoiceResult, 'warnings'>) => warnings.map(({ code }) => code);
+
+        it('has the date that is given, in the register, the list of the contract and the export', async () => {
+          const contract = await enter();
+          const blue = await issue(contract, { invoiceNo: 'H-1', invoiceDate: '2026-02-10' });
+          const given = { redLetterNo: 'H-9', redLetterDate: '2026-02-28' };
+          const { status, body } = await reverse(contract, blue, given);
+          expect([status, body.invoiceDate, codes(body)]).to.deep.equal([200, '2026-02-10', []]);
+          expect(await numbers({ from: '2026-02-28', to: '2026-02-28' })).to.deep.equal(['H-9']);
+          const records = (await owner.get<InvoiceEntry[]>(`/contracts/${contract.id}/invoices`)).body;
+          expect(records.map(({ reversedBy }) => reversedBy?.invoiceDate)).to.deep.equal(['2026-02-28', undefined]);
+          expect((await owner.get('/invoices/export')).text).to.contain('H-9,2026-02-28,red_letter');
+          const again = await reverse(contract, blue, given);
+          expect([again.status, again.body.contractVersion]).to.deep.equal([200, body.contractVersion]);
+        });
+
+        it('is never dated before the invoice that it reverses', async () => {
+          const contract = await enter();
+          const blue = await issue(contract, { invoiceNo: 'I-1', invoiceDate: '2026-02-10' });
+          const early = await owner.patch<FrameworkError>(`/contracts/${contract.id}/invoices/${blue.id}`, {
+            status: 'red_letter',
+            redLetterDate: '2026-02-09',
+          });
+          expect(namedFields(early)).to.deep.equal([400, ['redLetterDate']]);
+          expect(await redOf(blue)).to.equal(undefined);
+          const coming = await issue(contract, { invoiceNo: 'I-2', invoiceDate: '2026-04-01' });
+          expect(codes((await reverse(contract, coming, { redLetterNo: 'I-9' })).body)).to.deep.equal([
+            'DATE_IN_FUTURE',
+          ]);
+          expect((await redOf(coming))?.invoiceDate).to.equal('2026-04-01');
+        });
+
+        it('does not take its date from invoiceDate: another one is refused, and the same one gets a warning', async () => {
+          const contract = await enter();
+          const blue = await issue(contract, { invoiceNo: 'J-1', invoiceDate: '2026-02-10' });
+          const other = await owner.patch<DomainError>(`/contracts/${contract.id}/invoices/${blue.id}`, {
+            status: 'red_letter',
+            invoiceDate: '2026-02-28',
+          });
+          expect([other.status, other.body.error.details]).to.deep.equal([
+            409,
+            { fields: ['invoiceDate'], status: 'issued' },
+          ]);
+          const same = { redLetterNo: 'J-9', invoiceDate: '2026-02-10' };
+          const { status, body } = await reverse(contract, blue, same);
+          expect([status, codes(body)]).to.deep.equal([200, ['RED_LETTER_DATE_DEFAULT']]);
+          expect(body.warnings[0]?.message).to.contain('dated 2026-03-15').and.contain('redLetterDate');
+          await reverse(contract, blue, { redLetterDate: '2026-02-28' });
+          expect((await redOf(blue))?.invoiceDate).to.equal('2026-02-28');
+          const late = await owner.patch<DomainError>(`/contracts/${contract.id}/invoices/${blue.id}`, {
+            status: 'red_letter',
+            redLetterDate: '2026-02-20',
+          });
+          expect([late.status, late.body.error.details]).to.deep.equal([
+            409,
+            { fields: ['redLetterDate'], status: 'issued' },
+          ]);
+        });
+
+        it('can be given its own number and date as long as it has the provisional number', async () => {
+          const contract = await enter();
+          const blue = await issue(contract, { invoiceNo: 'K-1', invoiceDate: '2026-02-10' });
+          await issue(contract, { invoiceNo: 'K-2' });
+          const { body } = await reverse(contract, blue, { redLetterDate: '2026-02-20' });
+          expect(codes(body)).to.deep.equal(['RED_LETTER_NO_PROVISIONAL']);
+          expect(body.warnings[0]?.message).to.contain('K-1-R');
+          const redId = body.reversedByInvoiceId ?? '';
+          const taken = await reverse(contract, blue, { redLetterNo: 'k-2' });
+          expect([taken.status, (taken.body as unknown as DomainError).error.details]).to.deep.equal([
+            409,
+            { field: 'redLetterNo', value: 'k-2' },
+          ]);
+          const named = await reverse(contract, blue, { redLetterNo: 'K-9', redLetterDate: '2026-02-28' });
+          expect([named.status, named.body.id, named.body.warnings]).to.deep.equal([200, blue.id, []]);
+          expect(named.body.contractVersion).to.be.above(body.contractVersion);
+          const red = await redOf(blue);
+          expect([red?.id, red?.invoiceNo, red?.invoiceDate]).to.deep.equal([redId, 'K-9', '2026-02-28']);
+          const other = await reverse(contract, { id: redId }, { redLetterNo: 'K-10' });
+          expect([other.status, (other.body as unknown as DomainError).error.details]).to.deep.equal([
+            409,
+            { fields: ['redLetterNo'], status: 'red_letter' },
+          ]);
+          const direct = await issue(contract, { invoiceNo: 'K-2-R', status: 'red_letter' });
+          expect((await reverse(contract, direct, { redLetterNo: 'K-11' })).status).to.equal(409);
+        });
+
+        it('can be given its number in a request about itself', async () => {
+          const contract = await enter();
+          const { body } = await reverse(contract, await issue(contract, { invoiceNo: 'L-1' }));
+          const red = { id: body.reversedByInvoiceId ?? '' };
+          const named = await reverse(contract, red, { redLetterNo: 'L-9', note: 'by post' });
+          expect([named.status, named.body.invoiceNo, named.body.note]).to.deep.equal([200, 'L-9', 'by post']);
+          expect(await numbers({ status: 'red_letter' })).to.deep.equal(['L-9']);
+        });
+
         it('is what the refusal to void an invoice with matched money points to', async () => {
           const contract = await enter();
           const receivablePlanId = contract.payments[0]?.id ?? '';
@@ -235,7 +357,7 @@ describe('the invoice register over HTTP', () => {
           expect(body.error.message).to.contain('set the invoice to `red_letter` instead');
         });
 
-        it('is the only change that accepts redLetterNo', async () => {
+        it('is the only change that accepts redLetterNo and redLetterDate', async () => {
           const contract = await enter();
           const blue = await issue(contract, { invoiceNo: 'F-1' });
           for (const status of [{}, { status: 'void' }])
@@ -244,9 +366,10 @@ describe('the invoice register over HTTP', () => {
                 await owner.patch<FrameworkError>(`/contracts/${contract.id}/invoices/${blue.id}`, {
                   ...status,
                   redLetterNo: 'F-2',
+                  redLetterDate: '2026-03-15',
                 }),
               ),
-            ).to.deep.equal([400, ['redLetterNo']]);
+            ).to.deep.equal([400, ['redLetterNo', 'redLetterDate']]);
           expect(
             namedFields(
               await owner.post<FrameworkError>(`/contracts/${contract.id}/invoices`, {

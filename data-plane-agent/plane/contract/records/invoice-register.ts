@@ -42,7 +42,7 @@ export type RegisterRow = Static<typeof RegisterRow>;
 export const RegisterPage = page(RegisterRow);
 
 const filters = {
-  status: s.optional(s.enum(INVOICE_STATUSES)),
+  status: s.optional(s.enum(INVOICE_STATUSES, 'Only records in this status.')),
   subjectId: s.optional(s.id()),
   from: s.optional(s.day('Records with an `invoiceDate` on or after this day.')),
   to: s.optional(s.day('Records with an `invoiceDate` on or before this day.')),

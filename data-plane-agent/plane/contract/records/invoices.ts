@@ -19,7 +19,11 @@ export const InvoiceInput = s.object(
     invoiceAmount: s.amount(
       'Including tax, never negative: the amount of a `red_letter` is subtracted. In the currency of the line or, without one, of the contract.',
     ),
-    invoiceDate: s.optional(s.day('Default: today, when the record becomes issued or a red letter.')),
+    invoiceDate: s.optional(
+      s.day(
+        'Default: today, when the record is issued or created as a red letter. Setting an issued record to `red_letter` does not change it: the date of that red letter is `redLetterDate`.',
+      ),
+    ),
     status: s.optional(s.enum(INVOICE_STATUSES, 'Default: `draft`.')),
     attachment: s.optional(s.plain({ about: "A file's id, or any other text that points to the evidence." })),
     taxRate: s.optional(
@@ -37,8 +41,13 @@ export const InvoicePatch = s.object(
     redLetterNo: s.optional(
       s.plain({
         about:
-          'Only with `status: red_letter`: the number of the red letter that reverses the record. Default: `<invoiceNo>-R`.',
+          'Only with `status: red_letter`: the number of the red letter that reverses the record. Default: `<invoiceNo>-R`, which is provisional.',
       }),
+    ),
+    redLetterDate: s.optional(
+      s.day(
+        'Only with `status: red_letter`: the date of the red letter that reverses the record, not before the `invoiceDate` of the record. Default: today, or that `invoiceDate` if it is later.',
+      ),
     ),
   },
   { title: 'InvoicePatch' },

@@ -73,7 +73,6 @@ export function patchedInvoice(
   patch: InvoicePatch,
   { amounts, contract, line, today, now, actorId }: InvoiceContext,
 ): InvoiceRow {
-  if (patch.redLetterNo && patch.status !== 'red_letter') amounts.refuse('redLetterNo', RED_LETTER_ONLY);
   const currencyCode = row.status === 'draft' ? (line?.currencyCode ?? contract.currencyCode) : row.currencyCode;
   const asked =
     patch.invoiceAmount ?? (currencyCode === row.currencyCode ? undefined : toMajor(row.amountMinor, row.currencyCode));
@@ -113,42 +112,6 @@ export function wantedStatus(row: InvoiceRow, patch: Pick<InvoicePatch, 'status'
     throw fail('INVALID_TRANSITION', { field: 'status', from: row.status, to, allowed: [...allowed] });
   return to;
 }
-
-/**
- * Reverses an issued record: the record stays, and a red letter cancels its amount, so that the figures of past months
- * do not change.
- */
-export function reversal(
-  row: InvoiceRow,
-  { id, redLetterNo }: { readonly id: string; readonly redLetterNo?: string | null | undefined },
-  { today, now, actorId }: Pick<InvoiceContext, 'today' | 'now' | 'actorId'>,
-): { readonly reversed: InvoiceRow; readonly counter: InvoiceRow } {
-  const invoiceNo = redLetterNo ?? `${[...row.invoiceNo].slice(0, NUMBER_MAX - REVERSED.length).join('')}${REVERSED}`;
-  const stamps = { createdAt: now, createdBy: actorId, updatedAt: now, updatedBy: actorId };
-  return {
-    reversed: { ...row, reversedById: id, updatedAt: now, updatedBy: actorId },
-    counter: {
-      ...row,
-      id,
-      invoiceNo,
-      invoiceKey: uniqueKey(invoiceNo),
-      invoiceDate: today,
-      status: 'red_letter',
-      attachment: null,
-      note: null,
-      fromLine: false,
-      reversesId: row.id,
-      reversedById: null,
-      ...stamps,
-    },
-  };
-}
-
-/** Completes the sentence that begins with `redLetterNo`. */
-export const RED_LETTER_ONLY = 'must be given with status red_letter only';
-
-const REVERSED = '-R';
-const NUMBER_MAX = 500;
 
 /**
  * The invoiced amount net of red letters, in minor units; drafts and void records do not count. A reversed record still

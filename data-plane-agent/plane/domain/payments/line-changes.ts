@@ -271,6 +271,20 @@ export function invoiceWarnings(line: LineRow): GivenWarning[] {
   ];
 }
 
+/** A warning about the date of an invoice, of a line or of a record of its own. */
+export const invoiceDateWarnings = (
+  { invoiceDate, invoiceNo }: { readonly invoiceDate: Day | null; readonly invoiceNo: string | null },
+  today: Day,
+): GivenWarning[] =>
+  invoiceNo !== null && invoiceDate !== null && invoiceDate > today
+    ? [
+        warn('DATE_IN_FUTURE', {
+          message: `The date of invoice ${invoiceNo} is in the future: ${invoiceDate} is after today, ${today}.`,
+          today,
+        }),
+      ]
+    : [];
+
 /** Whether money was received or invoiced on the line, so that it cannot simply be deleted. */
 export const hasMoney = (line: LineRow): boolean =>
   line.receivedMinor > 0 ||

@@ -32,9 +32,7 @@ export const addInvoice = operation({
     context.amounts.done();
     await checkReceipt(store, contract.id, input.paymentRecordId);
     await checkAttachment(store, input.attachment);
-    return invoiceResult(
-      row,
-      await settleInvoices(operationContext, call, { held, changes: [{ before: null, after: row }] }),
-    );
+    const settled = await settleInvoices(operationContext, call, { held, changes: [{ before: null, after: row }] });
+    return invoiceResult(row, { ...settled, today: call.today });
   },
 });

@@ -1,9 +1,9 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
-import type { Call } from '../../contract/call.js';
 import { InvoicePatch, InvoiceResult } from '../../contract/records/invoices.js';
 import type { InvoiceChange, InvoiceRow } from '../../tables/invoices.js';
-import { isSameInvoice, patchedInvoice, reversal, wantedStatus } from '../../domain/invoices/invoices.js';
+import { isSameInvoice, patchedInvoice, wantedStatus } from '../../domain/invoices/invoices.js';
+import { correctedRedLetter, redLetterIssues, reversal, reversalWarnings } from '../../domain/invoices/reversal.js';
 import { hasMatchedMoney } from '../../domain/invoices/line-evidence.js';
 import { checkVersion } from '../../domain/contracts/checks.js';
 import { holdContract, type HeldContract } from '../../steps/receivables/change-line.js';
@@ -40,61 +40,43 @@ export const updateInvoice = operation({
     if (!before) throw fail('NOT_FOUND', {});
     checkVersion(contract, call);
     const line = namedLine(lines, patch.receivablePlanId === undefined ? before.lineId : patch.receivablePlanId);
-    const after = patchedInvoice(before, patch, { ...context, contract, line, actorId: call.actor.id });
-    if (patch.redLetterNo) await refuseRenamed(operationContext, before, patch.redLetterNo);
+    const reversed = before.reversesId === null ? before : await store.invoices.find(contract.id, before.reversesId);
+    for (const { path, problem } of redLetterIssues(patch, reversed?.invoiceDate))
+      context.amounts.refuse(path, problem);
+    const stamps = { ...context, actorId: call.actor.id };
+    const after = patchedInvoice(before, patch, { ...stamps, contract, line });
     if (after.receiptId !== before.receiptId) await checkReceipt(store, contract.id, after.receiptId);
     if (after.attachment !== before.attachment) await checkAttachment(store, after.attachment);
     if (before.status === 'issued' && after.status === 'void') await refuseMatched(operationContext, held, before);
-    const changes = changesOf(before, after, {
-      isReversed: wantedStatus(before, patch) === 'red_letter' && before.status === 'issued',
-      redLetterNo: patch.redLetterNo,
-      held,
-      operationContext,
-      call,
-    });
-    const [first] = changes;
-    return first
-      ? invoiceResult(first.after, await settleInvoices(operationContext, call, { held, changes }))
-      : invoiceResult(before, held);
+    if (before.status === 'issued' && wantedStatus(before, patch) === 'red_letter') {
+      const made = reversal(after, { ...patch, id: operationContext.newId() }, stamps);
+      const changes = [
+        { before, after: made.reversed },
+        { before: null, after: made.counter },
+      ];
+      const settled = await settleInvoices(operationContext, call, { held, changes });
+      const result = invoiceResult(made.reversed, { ...settled, today: call.today, dated: made.counter });
+      return { ...result, warnings: [...result.warnings, ...reversalWarnings(made.counter, patch)] };
+    }
+    const red = await redLetterOf(store, before);
+    const corrected =
+      red &&
+      correctedRedLetter(red.id === after.id ? after : red, { asked: patch, reversed, status: before.status, stamps });
+    const now = corrected?.id === after.id ? corrected : after;
+    const changes: InvoiceChange[] = [
+      ...(isSameInvoice(before, now) ? [] : [{ before, after: now }]),
+      ...(red && corrected && corrected !== now && corrected !== red ? [{ before: red, after: corrected }] : []),
+    ];
+    if (changes.length === 0) return invoiceResult(before, { ...held, today: call.today });
+    const settled = await settleInvoices(operationContext, call, { held, changes });
+    return invoiceResult(now, { ...settled, today: call.today, dated: corrected });
   },
 });
 
-interface ChangeContext {
-  readonly isReversed: boolean;
-  readonly redLetterNo: string | null | undefined;
-  readonly held: HeldContract;
-  readonly operationContext: OperationContext;
-  readonly call: Call;
-}
-
-/** A record that becomes a red letter is kept, and a counter record is added. */
-function changesOf(
-  before: InvoiceRow,
-  after: InvoiceRow,
-  { isReversed, redLetterNo, held: { context }, operationContext, call }: ChangeContext,
-): InvoiceChange[] {
-  if (!isReversed) return isSameInvoice(before, after) ? [] : [{ before, after }];
-  const { reversed, counter } = reversal(
-    after,
-    { id: operationContext.newId(), redLetterNo },
-    { ...context, actorId: call.actor.id },
-  );
-  return [
-    { before, after: reversed },
-    { before: null, after: counter },
-  ];
-}
-
-/** The number of an existing red letter is final. Sending its current number changes nothing. */
-async function refuseRenamed({ store }: OperationContext, row: InvoiceRow, redLetterNo: string): Promise<void> {
-  const red =
-    row.status === 'red_letter'
-      ? row
-      : row.reversedById === null
-        ? undefined
-        : await store.invoices.find(row.contractId, row.reversedById);
-  if (red && red.invoiceNo !== redLetterNo)
-    throw fail('INVOICE_FIXED', { fields: ['redLetterNo'], status: row.status });
+/** The red letter that a request is about: the record itself, or the one that reverses it. */
+async function redLetterOf({ invoices }: OperationContext['store'], row: InvoiceRow): Promise<InvoiceRow | undefined> {
+  if (row.status === 'red_letter') return row;
+  return row.reversedById === null ? undefined : invoices.find(row.contractId, row.reversedById);
 }
 
 /** An invoice with matched money, on its line or on that of its receipt, cannot become void: it needs a red letter. */

@@ -114,7 +114,7 @@ async function refuseTaken(store: OperationContext['store'], changes: readonly I
     const isGivenUp = holder !== undefined && writing.has(holder);
     if (isTwice || (holder !== undefined && !isGivenUp))
       throw fail('DUPLICATE_CODE', {
-        field: before === null && after.reversesId !== null ? 'redLetterNo' : 'invoiceNo',
+        field: after.reversesId !== null ? 'redLetterNo' : 'invoiceNo',
         value: after.invoiceNo,
       });
   }

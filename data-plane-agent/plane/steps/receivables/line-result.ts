@@ -3,7 +3,12 @@ import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { PaymentLineResult } from '../../contract/records/lines.js';
 import { paymentLine } from '../../domain/contracts/presenter.js';
-import { invoiceWarnings, receiptWarnings, type ChangedLine } from '../../domain/payments/line-changes.js';
+import {
+  invoiceDateWarnings,
+  invoiceWarnings,
+  receiptWarnings,
+  type ChangedLine,
+} from '../../domain/payments/line-changes.js';
 import { planWarnings } from '../../domain/payments/plan-warnings.js';
 import type { OperationContext } from '../operation-context.js';
 import type { ContractRow } from '../../tables/contracts.js';
@@ -36,6 +41,7 @@ export async function lineResult(
     ...receiptWarnings({ before, after: line }, call.today),
     ...(isRepeated ? [warn('BANK_SERIAL_REUSED', { message: REPEATED, paymentIds: [line.id] })] : []),
     ...(bankSerialNo ? await reusedTransfers(context, [line], { atMost: NAMED_LINES }) : []),
+    ...invoiceDateWarnings(line, call.today).map((warning) => ({ ...warning, paymentIds: [line.id] })),
     ...invoiceWarnings(line),
   ];
   return { ...paymentLine(line, call), warnings };
