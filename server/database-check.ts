@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { ConfigurationError, type Fault } from '../data-plane-agent/base/config.js';
 import type { ManagedDatabase } from '../data-plane-agent/base/database/managed.js';
 import { sqlitePath } from '../data-plane-agent/base/database/open.js';
@@ -90,7 +90,7 @@ function sharedFault(first: Identified, { managed: { name, url }, postgres }: Id
     return {
       ...fault,
       problem: `names the same SQLite file as ${others}: each needs a file of its own`,
-      fix: `set ${urlSetting(name)} to another path, such as sqlite:./data/tenant.db; the file is created at the start`,
+      fix: `set ${urlSetting(name)} to another path, such as ${besideIt(sqlitePath(url) ?? '')}; the file is created at the start`,
     };
   const { database, role, createsDatabases } = postgres;
   const fresh = `${database}_contracts`;
@@ -105,3 +105,7 @@ function sharedFault(first: Identified, { managed: { name, url }, postgres }: Id
     fix: `create a second one with: ${command} ; then put ${fresh} in place of ${database} in ${urlSetting(name)}`,
   };
 }
+
+/** A path for a second SQLite file, in the folder of the first. */
+const besideIt = (file: string): string =>
+  `sqlite:${file.slice(0, -basename(file).length)}${basename(file) === 'tenant.db' ? 'contracts.db' : 'tenant.db'}`;

@@ -6,6 +6,7 @@ import { readServerConfig, type Config } from './config.js';
 import { loadServerConfig, type LoadedConfig } from './config-load.js';
 import { DatabaseUnreachable, urlSetting } from './database-check.js';
 import { nextSteps } from './first-start.js';
+import { databasesOf } from './foundation.js';
 import { listenFaultOf } from './listen-fault.js';
 import { namesOtherPort, openAddress, otherPort } from './open-address.js';
 import { notProduction } from './operating-mode.js';
@@ -46,6 +47,8 @@ export async function start(process: NodeJS.Process): Promise<void> {
         nextSteps({
           productName: config.productName,
           address: openAddress({ ...config, port }),
+          dataDir: config.dataDir,
+          databases: Object.values(databasesOf(config)),
         }),
       );
   } catch (error) {

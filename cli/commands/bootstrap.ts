@@ -1,8 +1,10 @@
 import { Option } from 'commander';
+import { shownDatabase } from '../../data-plane-agent/base/database/shown.js';
 import { s, type Static } from '../../data-plane-agent/base/schema.js';
 import { checker } from '../../data-plane-agent/base/validation.js';
 import { PLANS, type PlanCode } from '../../server/access/permissions.js';
 import { personName } from '../../server/access/person.schemas.js';
+import { databasesOf, type ManagedDatabase } from '../../server/foundation.js';
 import type { Composed } from '../../server/compose.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
 import { CommandError, misuse } from '../errors.js';
@@ -75,7 +77,7 @@ async function bootstrap(cli: Cli, { plan, json, ...given }: Options): Promise<v
       created: true,
     };
   });
-  print(cli, result, { json: json === true });
+  print(cli, result, { json: json === true, databases: Object.values(databasesOf(config)) });
 }
 
 /** Returns `email` in its normalised form. Unknown fields are options of commander and are ignored. */
@@ -98,8 +100,15 @@ async function presentOwner({ services }: Composed, { tenantSlug, email }: Argum
   return { tenant: { id: tenant.id, slug: tenant.slug }, user: { id: member.id, email: member.email }, created: false };
 }
 
-function print({ io }: Cli, { created, tenant, user, password }: Result, { json }: { json: boolean }): void {
+interface Printing {
+  readonly json: boolean;
+  /** The databases that were used, which may not be those of a running server. */
+  readonly databases: readonly ManagedDatabase[];
+}
+
+function print({ io }: Cli, { created, tenant, user, password }: Result, { json, databases }: Printing): void {
   if (json) return io.data(jsonText({ tenant, user, ...(password === undefined ? {} : { password }), created }));
+  for (const { name, url } of databases) io.message(`The ${name} database: ${shownDatabase(url)}`);
   if (!created)
     return io.data(`The organisation ${tenant.slug} and its member ${user.email} already exist: nothing was changed.`);
   io.data(`Created the organisation ${tenant.slug} with its owner ${user.email}.`);

@@ -22,6 +22,9 @@ import { CONTENT_TYPES, mediaType } from '../plane/files/content/content-type.js
 import { objectStoreAddress } from '../plane/files/objects/object-store-address.js';
 import { clamdAddress } from '../plane/files/scanner/clamd-stream.js';
 
+/** In the folder in which the program is started. */
+export const DEFAULT_DATA_DIR = './data';
+
 /** Settings common to all programs. */
 export const PROCESS_SETTINGS = {
   host: setting({ name: 'HOST', about: 'Address to listen on.', kind: text({ max: 255 }), default: '127.0.0.1' }),
@@ -35,7 +38,7 @@ export const PROCESS_SETTINGS = {
     name: 'DATA_DIR',
     about: 'Directory of SQLite files and generated keys.',
     kind: text({ max: 4_000 }),
-    default: './data',
+    default: DEFAULT_DATA_DIR,
   }),
   logLevel: setting({
     name: 'LOG_LEVEL',

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { existsSync, linkSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { connectionFault } from '../../data-plane-agent/base/database/postgres-faults.js';
 import { installations, type Installation } from '../support/cli.js';
@@ -100,6 +100,25 @@ describe('the databases of an installation', function () {
       }
     });
 
+    it('are not named, nor is any part of the password, if it seems not to be percent-encoded', async () => {
+      const installation = await install();
+      for (const url of [
+        'postgres://u:planted@planted/planted@127.0.0.1:5432/db',
+        'postgres://u:12/planted@127.0.0.1:5432/db',
+        'postgres://u:12?planted@127.0.0.1:5432/db',
+      ]) {
+        const env = { TENANT_DATABASE_URL: url };
+        const found = await databaseCheck(installation, env, 'tenant_database');
+        expect(found?.fix, url).to.contain('percent-encode / # ? @ : %').and.contain('TENANT_DATABASE_URL');
+        const { code, stderr } = await installation.inProcess(['migrate'], { env });
+        expect([code, stderr.includes('percent-encode')]).to.deep.equal([1, true]);
+        const started = await serverUntilEnd(installation, env);
+        const said = JSON.stringify(found) + stderr + started.stdout + started.stderr;
+        expect(started.stdout).to.contain('percent-encode');
+        expect(said).not.to.match(/planted|\bENOTFOUND \w|:12\b/);
+      }
+    });
+
     it('are reported with the cause if they cannot be connected to: by doctor, by commands and at the start', async () => {
       const { host, port, username } = new URL(database.url);
       const causes: readonly (readonly [url: string, problem: string, fix: string])[] = [
@@ -184,6 +203,7 @@ describe('the databases of an installation', function () {
         env: { PLATFORM_DATABASE_URL: `sqlite:${file}`, TENANT_DATABASE_URL: `sqlite:${other}` },
       });
       expect(stderr).to.contain('TENANT_DATABASE_URL names the same SQLite file as PLATFORM_DATABASE_URL');
+      expect(stderr).to.contain(`such as sqlite:${dirname(other)}/tenant.db;`);
       expect(code).to.equal(78);
     };
     await refused(file);

@@ -48,7 +48,7 @@ describe('duebook-server', function () {
   });
 
   it('prints what to do next, with a working command, until there is an organisation', async () => {
-    const dataDir = join(home, 'first');
+    const dataDir = join(home, 'the first');
     const stderrOfStart = async (): Promise<string> => {
       const child = run({ DATA_DIR: dataDir });
       let said = '';
@@ -63,12 +63,16 @@ describe('duebook-server', function () {
     const said = await stderrOfStart();
     expect(said).to.match(/^\nDuebook runs on http:\/\/127\.0\.0\.1:\d+ and has no organisation yet\./);
     expect(said).to.contain('/docs is the reference').and.contain('npm run demo');
-    const command = /^ +npx duebook (.*)$/m.exec(said)?.[1] ?? '';
-    execFileSync('sh', ['-c', `"${process.execPath}" "${program('cli/main.ts')}" ${command}`], {
-      cwd: home,
-      env: { PATH: process.env['PATH'], DATA_DIR: dataDir },
-      input: 'Correct-Horse-42',
-    });
+    expect(said).to.contain(`platform: SQLite, ${dataDir}/platform.db`);
+    const command = /^ +(DATA_DIR=.*)npx duebook (.*)$/m.exec(said) ?? [];
+    const printed = execFileSync(
+      'sh',
+      ['-c', `${command[1]}"${process.execPath}" "${program('cli/main.ts')}" ${command[2]} 2>&1`],
+      { cwd: home, env: { PATH: process.env['PATH'] }, input: 'Correct-Horse-42', encoding: 'utf8' },
+    );
+    expect(printed)
+      .to.contain(`The platform database: SQLite, ${dataDir}/platform.db\n`)
+      .and.contain(`The tenant database: SQLite, ${dataDir}/tenant.db\n`);
     expect(await stderrOfStart()).to.equal('');
   });
 

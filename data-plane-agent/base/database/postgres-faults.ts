@@ -19,6 +19,12 @@ export function connectionFault(error: unknown, { url, name }: { url: string; na
       problem: `the file ${file} that the URL names cannot be read (${code})`,
       fix: `correct sslrootcert, sslcert or sslkey in ${name}, or let this user read the file`,
     };
+  if (isUnencoded(url))
+    return {
+      code,
+      problem: `the URL has an @ after its host, as if a character of the user name or password were not percent-encoded${code === undefined ? '' : ` (${code})`}`,
+      fix: `percent-encode / # ? @ : % in the user name and password of ${name}: p@ss/1 is written p%40ss%2F1; an @ in the name of the database is written %40`,
+    };
   const target = postgresTarget(url);
   const kind = KINDS.find(({ codes, messages }) =>
     code === undefined ? messages?.test(message) === true : codes.test(code),
@@ -30,13 +36,23 @@ export function connectionFault(error: unknown, { url, name }: { url: string; na
   return { code, problem: code === undefined ? problem : `${problem} (${code})`, fix };
 }
 
+/**
+ * Whether a special character of the user name or password seems to be unencoded: the URL then names a part of the
+ * password as host, user or database, so that none of them may be printed.
+ */
+function isUnencoded(url: string): boolean {
+  const { pathname, search, hash } = new URL(url);
+  return [pathname, search.split('=')[0], hash].some((part) => part?.includes('@'));
+}
+
 /** The command that creates a database, run as the role `as`, which must be allowed to create databases. */
 export const createDatabaseCommand = (
   { host, port }: Pick<PostgresTarget, 'host' | 'port'>,
   { as, owner, database }: { readonly as: string; readonly owner: string; readonly database: string },
 ): string => ['createdb', '-h', host, '-p', String(port), '-U', as, '-O', owner, database].map(shellWord).join(' ');
 
-const shellWord = (text: string): string =>
+/** A word of a command for a POSIX shell, quoted if it needs it. */
+export const shellWord = (text: string): string =>
   /^[\w./:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 interface Place extends PostgresTarget {
