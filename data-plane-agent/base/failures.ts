@@ -274,7 +274,7 @@ export const FAILURES = {
   RECONCILE_WITHOUT_RECEIPT: domain(422, '`matched` requires that money was received.', None),
   REFERENCE_INVALID: domain(
     422,
-    "An id or a code in the body does not exist within the caller's scope; `details.field` names its field. For a transition of a contract, `details.allowed` lists the codes of the transitions from its stage, or of the stages.",
+    "An id or a code in the body does not exist within the caller's scope; `details.field` names its field, and `details.allowed`, where it is given, the codes that can be used, such as those of the roles, or of the transitions from the contract's stage.",
     Type.Object({ field: text(), value: text(), allowed: Type.Optional(texts()) }),
   ),
   EXTRACTION_INCOMPLETE: domain(

@@ -67,8 +67,14 @@ export async function checkRole(
   { tenantId, roleCode }: { tenantId: string; roleCode: string },
 ): Promise<void> {
   if (roleCode === OWNER) throw fail('OWNER_TRANSFER_REQUIRED', {});
-  if (!(await new RoleStore(tx, tenantId).exists(roleCode)))
-    throw fail('REFERENCE_INVALID', { field: 'roleCode', value: roleCode });
+  const roles = new RoleStore(tx, tenantId);
+  if (!(await roles.exists(roleCode)))
+    throw fail('REFERENCE_INVALID', {
+      field: 'roleCode',
+      value: roleCode,
+      // The owner's role is handed over, and cannot be assigned.
+      allowed: (await roles.all()).map(({ code }) => code).filter((code) => code !== OWNER),
+    });
 }
 
 /** Whether the role has admin (edit). */

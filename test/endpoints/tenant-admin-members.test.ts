@@ -146,7 +146,15 @@ forEachServer(
             'an unknown role',
             member.id,
             { roleCode: 'wizard' },
-            [422, 'REFERENCE_INVALID', { field: 'roleCode', value: 'wizard' }],
+            [
+              422,
+              'REFERENCE_INVALID',
+              {
+                field: 'roleCode',
+                value: 'wizard',
+                allowed: ['admin', 'manager', 'sales', 'legal', 'finance', 'viewer'],
+              },
+            ],
           ],
           [
             'a scope of unknown subject companies',

@@ -21,7 +21,13 @@ interface Operation {
     readonly required: boolean;
     readonly schema: Json;
   }[];
-  readonly requestBody?: { readonly required: boolean; readonly content: Record<string, { readonly schema: Json }> };
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Record<
+      string,
+      { readonly schema: Json; readonly examples?: Readonly<Record<string, { readonly value: unknown }>> }
+    >;
+  };
   readonly responses: Readonly<
     Record<
       string,
@@ -91,6 +97,18 @@ describe('the OpenAPI document', () => {
     expect(result.errors ?? []).to.deep.equal([]);
     expect([result.valid, validator.version, document.openapi]).to.deep.equal([true, '3.1', '3.1.0']);
     expect(() => validator.resolveRefs()).not.to.throw();
+  });
+
+  it('has only examples of requests that its schemas accept', () => {
+    let checked = 0;
+    for (const [name, endpoint] of endpoints) {
+      const media = operationOf(endpoint).requestBody?.content['application/json'];
+      for (const [example, { value }] of Object.entries(media?.examples ?? {})) {
+        checked++;
+        expect(faultsIn(value, media?.schema ?? {}), `${name}: ${example}`).to.deep.equal([]);
+      }
+    }
+    expect(checked).to.be.above(50);
   });
 
   it('has no broken reference and no unused component', () => {
