@@ -105,6 +105,25 @@ for (const database of ['sqlite', 'postgres'] as const satisfies readonly Databa
       expect(messages()).not.to.include(FAILED);
     });
 
+    it('is in the log when it is away and when it is back, also if no file is uploaded in between', async () => {
+      await serverWith({});
+      const count = (wanted: string) => messages().filter((msg) => msg === wanted).length;
+      const away = 'the scanner does not answer: files wait until it does';
+      expect([count(away), count('the scanner passes its self-test')]).to.deep.equal([0, 1]);
+      await stop();
+      for (let round = 0; round < 3; round++) {
+        await server.schedules.run('file-scans');
+        await askAgain();
+      }
+      expect(await health()).to.include({ scanner: 'down' });
+      expect([count(away), count('the scanner passes its self-test')]).to.deep.equal([1, 1]);
+      await start();
+      await server.schedules.run('file-scans');
+      await askAgain();
+      expect(await health()).to.include({ scanner: 'up' });
+      expect([count(away), count('the scanner passes its self-test')]).to.deep.equal([1, 2]);
+    });
+
     it('with the clamd.conf of Debian: the log and the file name the lines, and files are scanned once it has them', async () => {
       await serverWith({ conf: 'debian' });
       const lines = [

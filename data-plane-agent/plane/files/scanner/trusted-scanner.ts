@@ -9,6 +9,8 @@ const PASSED_MS = 60 * 60_000;
 const LIMITED_MS = 10 * 60_000;
 const FAILED_MS = 60_000;
 
+const NO_ANSWER = 'the scanner does not answer: files wait until it does';
+
 type Answered = SelfTest & { readonly isAnswered: true };
 
 /**
@@ -39,8 +41,8 @@ export function trusted(
       silence = undefined;
       known = { test: result, at: clock.now() };
     } else if (silence !== result.reason) {
+      if (silence === undefined || !isQuiet) log.warn({ reason: result.reason, fix: NO_SCANNER_FIX }, NO_ANSWER);
       silence = result.reason;
-      log.warn({ reason: result.reason, fix: NO_SCANNER_FIX }, 'the scanner does not answer: files wait until it does');
     }
     return result;
   };
@@ -65,6 +67,11 @@ export function trusted(
       const version = await scanner.version();
       // After a break it may have other settings.
       if (version && isQuiet) isSilent = true;
+      // Otherwise a break during which nothing is scanned would not be in the log.
+      if (!version && !isQuiet && known && silence === undefined) {
+        silence = 'the scanner does not report its version';
+        log.warn({ reason: silence, fix: NO_SCANNER_FIX }, NO_ANSWER);
+      }
       isQuiet = !version;
       return version;
     },
