@@ -28,7 +28,7 @@ export function withExample(operation: Json, endpoint: Endpoint, example: Exampl
       ? {}
       : {
           requestBody: inContent(requestBody, {
-            ...(changesMoney(endpoint) && !requiresFields(endpoint) ? EMPTY : {}),
+            ...(changesMoney(endpoint) ? EMPTY : {}),
             ...recorded(example.request),
           }),
         }),
@@ -43,17 +43,11 @@ export function withExample(operation: Json, endpoint: Endpoint, example: Exampl
 
 const recorded = (value: unknown): Json => ({ recorded: { summary: 'Recorded on the demo data', value } });
 
-/**
- * The viewer fills its form with the first example, which must not change amounts if it is sent without a look. Only for
- * bodies that may be empty: an example must be valid.
- */
+/** The viewer fills its form with the first example, which must not change amounts if it is sent without a look. */
 const EMPTY: Json = { empty: { summary: 'Empty', value: {} } };
 
 const changesMoney = ({ body }: Endpoint): boolean =>
   /"(\w*amount|\w*price|deposit|\w*rent)":/i.test(JSON.stringify(body ?? {}));
-
-const requiresFields = ({ body }: Endpoint): boolean =>
-  Array.isArray((body as { required?: unknown } | undefined)?.required);
 
 function inContent(part: Json, examples: Json): Json {
   const content = part['content'] as Readonly<Record<string, Json>>;
