@@ -1,6 +1,6 @@
 import type { TermInput } from '../../contract/records/contracts.js';
 import type { Readings } from './candidates.js';
-import { findDay } from './dates.js';
+import { clauseEnd, dayOfClause } from './clause-dates.js';
 import type { LabelKind } from './labels.js';
 import { firstHitFrom, type Labelled } from './values.js';
 import { rawLines, rawText, trimmed, type Document, type Span } from './document.js';
@@ -40,21 +40,22 @@ export function readClauses(document: Labelled, readings: Readings): void {
     if (n >= MAX_TERMS) return;
     const words = document.plain.slice(title.start, title.end);
     const kind = KINDS.find(([, pattern]) => pattern.test(words))?.[0];
-    const body = trimmed(document, {
+    const next = headings[i + 1];
+    const block = {
       start: bodyAt,
       end: blockIn(document, {
         start: bodyAt,
-        end: Math.min(headings[i + 1]?.lineAt ?? document.plain.length, bodyAt + MAX_CLAUSE),
+        end: Math.min(next?.lineAt ?? document.plain.length, bodyAt + MAX_CLAUSE),
       }),
-    });
+    };
+    const body = trimmed(document, { start: bodyAt, end: clauseEnd(document, block, !next) });
     const note = rawLines(document, body, 9_000);
     if (kind === undefined || note.length < 4) continue;
     const place = { ...title, confidence: 0.8 };
     readings.add(`terms[${n}].kind`, { ...place, value: kind });
     readings.add(`terms[${n}].title`, { ...place, value: rawText(document, title, 200) });
-    const day = findDay(document.plain, body.start, Math.min(body.end, body.start + 1_000));
-    if (day && !day.other && !findDay(document.plain, day.end, Math.min(body.end, day.end + 1_000)))
-      readings.add(`terms[${n}].date`, { value: day.day, start: day.start, end: day.end, confidence: 0.75 });
+    const day = dayOfClause(document, body);
+    if (day) readings.add(`terms[${n}].date`, { value: day.day, start: day.start, end: day.end, confidence: 0.75 });
     readings.add(`terms[${n}].note`, { value: note, start: body.start, end: body.end, confidence: 0.8 });
     n += 1;
   }
