@@ -322,7 +322,8 @@ function addAmount({ document, hit, at, confidence, readings }: Passage, key: st
             limit: 1,
           })[0]
         : undefined);
-  if (!amount) return;
+  // The first instalment is not the total: `The price is payable as follows: (a) USD 30,000 …`.
+  if (!amount || /as follows|instal|如下/.test(document.plain.slice(hit.end, amount.start))) return;
   // Within a sentence, a number without a currency may not be an amount.
   if (amount.isBare && (hit.separation === 'verb' || hit.separation === 'none' || hit.separation === 'line')) return;
   const isExclusive = /不含|未税|excl|net of/.test(hit.aside);

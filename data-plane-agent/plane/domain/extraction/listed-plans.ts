@@ -1,7 +1,17 @@
 import { findAmounts } from './amounts.js';
-import type { Span } from './document.js';
+import { rawText, type Span } from './document.js';
 import { readChineseNumber, readEnglishNumber } from './numerals.js';
-import { conditionOf, LONGEST, partsIn, partsOf, percentsIn, UP_TO, WHOLE, type ReadPayment } from './shares.js';
+import {
+  conditionOf,
+  isStageName,
+  LONGEST,
+  partsIn,
+  partsOf,
+  percentsIn,
+  UP_TO,
+  WHOLE,
+  type ReadPayment,
+} from './shares.js';
 import type { Labelled } from './values.js';
 import { oneOf, raw } from './words/one-of.js';
 
@@ -28,7 +38,7 @@ const FRACTION = new RegExp(
 );
 const NAMED: Readonly<Record<string, number>> = { half: 2, third: 3, quarter: 4, fourth: 4, fifth: 5 };
 const REST =
-  /(?<![a-z])(?:the )?(?:balance|remainder|remaining (?:balance|amount|sum|half|third|quarter)|rest)(?![a-z]| of (?:the|this) (?:agreement|contract|term))|余款|尾款|余额|剩余(?:款项|货款|部分|款)?|其余(?:款项|货款|部分|款)?/g;
+  /(?<![a-z])(?:the )?(?:balance|remainder|remaining (?:balance|amount|sum|half|third|quarter)|rest)(?![a-z]| of (?!(?:the |this |said )?(?:total |contract |purchase |agreed )*(?:price|amount|sum|value|payment)))|余款|尾款|余额|剩余(?:款项|货款|部分|款)?|其余(?:款项|货款|部分|款)?/g;
 
 /**
  * Reads a plan listed in one clause: amounts (`three instalments: USD 30,000 on signing and USD 60,000 on delivery`),
@@ -42,27 +52,49 @@ export function listedPlan(document: Labelled, clause: Span, total: number | und
   const { marks, kind } = marksIn(document, span);
   if (marks.length < 2) return undefined;
   const parts = partsOf(document, span, marks);
-  const payments = parts.flatMap((part, i) => paymentOf(document, part, marks[i]));
-  const rest = marks.at(-1);
-  const hasRest = rest !== undefined && !rest.share && !rest.amount;
-  const isListed = parts.length === marks.length && payments.length === marks.length;
+  const read = parts.flatMap((part, i) => paymentOf(document, part, marks[i]));
+  const isListed = parts.length === marks.length && read.length === marks.length;
+  const at = marks.findIndex(({ share, amount }) => !share && !amount);
+  const rest = marks[at];
+  const payments = isListed && rest ? withName(document, read, { at, rest }) : read;
   if (kind === 'amount') {
     const sum = sumOf(marks);
     const left = total === undefined ? undefined : rounded(total - sum);
-    const isPlan = hasRest ? left !== undefined && left > 0 : left === 0 || announced?.count === marks.length;
-    return isListed && isPlan
-      ? { payments: hasRest ? withRest(payments, { ...rest, value: String(left) }) : payments, isRead: true }
-      : undefined;
+    const isPlan = rest
+      ? left !== undefined && left > 0
+      : left === 0 || announced?.count === marks.length || (left === undefined && leads(document, clause, marks));
+    if (isListed && isPlan)
+      return {
+        payments: payments.map((payment, i) =>
+          rest && i === at ? { ...payment, amount: { ...rest, value: String(left) } } : payment,
+        ),
+        isRead: true,
+      };
+    return leads(document, clause, marks) ? { payments: [], isRead: false } : undefined;
   }
   const left = WHOLE - marks.reduce((all, { share }) => all + partsIn(share), 0);
-  if (isListed && (hasRest ? left > 0 : left === 0))
+  if (isListed && (rest ? left > 0 : left === 0))
     return {
       payments: payments.map((payment, i) =>
-        hasRest && i === payments.length - 1 ? { ...payment, share: { ...rest, percent: '', parts: left } } : payment,
+        rest && i === at ? { ...payment, share: { ...rest, percent: '', parts: left } } : payment,
       ),
       isRead: true,
     };
+  if (kind === 'percent' && leads(document, clause, marks)) return { payments: [], isRead: false };
   return kind === 'fraction' && payments.length > 1 ? { payments: [], isRead: false } : undefined;
+}
+
+const PLAN_LEAD =
+  /(?:(?<![a-z])(?:payable|paid|pays?|payments?|instal?ments?)(?![a-z])[^.;。\n]{0,40}|(?:付款|支付|货款|价款)[^。;,\n]{0,12})(?:as follows|:|如下)/;
+const NUMBERINGS = /(?:^|[\s,:;。])(?:\(?(?:[a-h]|[ivx]{1,4}|\d{1,2}|[一二三四五六七八九十]{1,2})[).、]|[①-⑩])/g;
+
+/** Whether a numbered list of payments is announced by the words before it: `payable as follows: (a) USD 30,000 …`. */
+function leads({ plain }: Labelled, { start }: Span, marks: readonly Mark[]): boolean {
+  const [first, last] = [marks[0], marks.at(-1)];
+  if (!first || !last) return false;
+  const before = plain.slice(Math.max(start, first.start - 300), first.start);
+  const numbers = [...plain.slice(first.start, last.start).matchAll(NUMBERINGS)].length;
+  return numbers >= marks.length - 1 && PLAN_LEAD.test(before) && !RECURRING.test(before);
 }
 
 const sumOf = (marks: readonly Mark[]): number =>
@@ -70,8 +102,25 @@ const sumOf = (marks: readonly Mark[]): number =>
 /** Amounts have at most four decimals. */
 const rounded = (amount: number): number => Math.round(amount * 10_000) / 10_000;
 
-const withRest = (payments: readonly ReadPayment[], amount: Exclude<ReadPayment['amount'], undefined>) =>
-  payments.map((payment, i) => (i === payments.length - 1 ? { ...payment, amount } : payment));
+/** Beside payments with the names of stages (`定金20%`), the remainder has its name too, and not its condition. */
+function withName(
+  document: Labelled,
+  payments: readonly ReadPayment[],
+  { at, rest }: { readonly at: number; readonly rest: Mark },
+): readonly ReadPayment[] {
+  const isNamed = payments.some(
+    ({ period }, i) => i !== at && isStageName(document.plain.slice(period.start, period.end)),
+  );
+  return isNamed
+    ? payments.map((payment, i) => (i === at ? { ...payment, period: named(document, rest) } : payment))
+    : payments;
+}
+
+const named = (document: Labelled, { start, end }: Span): ReadPayment['period'] => {
+  const article = /^the /.exec(document.plain.slice(start, end))?.[0].length ?? 0;
+  const span = { start: start + article, end };
+  return { ...span, value: rawText(document, span, 100) };
+};
 
 function marksIn(
   document: Labelled,
@@ -87,14 +136,28 @@ function marksIn(
       : kind === 'fraction'
         ? fractions
         : findAmounts(document, { from: span.start, to: span.end, limit: 12 }).map((amount) => ({ ...amount, amount }));
-  const last = said.at(-1);
-  const rest = last && [...text.matchAll(REST)].find(({ index }) => span.start + index >= last.end);
+  const rest = restIn(text, { said, from: span.start });
   // Percentages without a remainder are read as stages.
   if (kind === 'percent' && !rest) return { marks: [], kind };
-  const marks = rest
-    ? [...said, { start: span.start + rest.index, end: span.start + rest.index + rest[0].length }]
-    : said;
-  return { marks, kind };
+  return { marks: rest ? [...said, rest].toSorted((a, b) => a.start - b.start) : said, kind };
+}
+
+/** The remainder after the last share or amount, or before the first one: `余款货到付清，签约付定金20%`. */
+function restIn(
+  text: string,
+  { said, from }: { readonly said: readonly Mark[]; readonly from: number },
+): Mark | undefined {
+  const [first, last] = [said[0], said.at(-1)];
+  if (!first || !last) return undefined;
+  const rests = [...text.matchAll(REST)].map(({ index, 0: words }) => ({
+    start: from + index,
+    end: from + index + words.length,
+  }));
+  // `余款80%` is the name of a share.
+  const before = rests.filter(
+    ({ end }) => end <= first.start && /[,;、。]|\. | and /.test(text.slice(end - from, first.start - from)),
+  );
+  return rests.find(({ start }) => start >= last.end) ?? (before.length === 1 ? before[0] : undefined);
 }
 
 function fractionOf({ 0: said, index }: RegExpExecArray, from: number): Mark[] {
@@ -119,10 +182,25 @@ const chinese = (word: string): number => Number(readChineseNumber(word, 0)?.val
 
 function paymentOf(document: Labelled, part: Span, mark: Mark | undefined): ReadPayment[] {
   if (!mark) return [];
-  const condition = conditionOf(document, part, mark);
+  const isRest = !mark.share && !mark.amount;
+  if (isRest && IN_PARTS.test(document.plain.slice(part.start, Math.min(part.end, part.start + 300)))) return [];
+  const condition = conditionOf(document, part, mark) ?? conditionOfRest(document, part, mark);
   if (!condition) return [];
   const { period, due } = condition;
   return [{ period, due, amount: mark.amount, share: mark.share, confidence: 0.78 }];
+}
+
+const IS_PAID = /付|清|结算|结清|(?<![a-z])(?:paid|pays?|payable|due|settled)(?![a-z])/;
+
+/** A remainder that is paid in parts, or by someone else. */
+const IN_PARTS = /分(?:期|[\d一二三四五六七八九十]{1,3} ?[期次个笔])|按揭|贷款|instal|monthly|financ|loan/;
+
+/** A remainder is its own name if its part says that it is paid: `余款货到付清`. */
+function conditionOfRest(document: Labelled, part: Span, mark: Mark): Pick<ReadPayment, 'period' | 'due'> | undefined {
+  const text = document.plain.slice(part.start, Math.min(part.end, part.start + 300));
+  return !mark.share && !mark.amount && IS_PAID.test(text)
+    ? { period: named(document, mark), due: undefined }
+    : undefined;
 }
 
 const COUNT = raw`(?:[a-z]{3,5} \()?(two|three|four|five|six|[2-9])\)?`;

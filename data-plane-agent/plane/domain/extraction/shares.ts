@@ -79,7 +79,7 @@ export function partsOf(
     const next = spans[i + 1];
     if (!next) break;
     const gaps = gapsIn(text, end, next.start);
-    const cut = isLast ? gaps[0] : gaps.at(-1);
+    const cut = gaps.find((gap) => text[gap - 1] === ';') ?? (isLast ? gaps[0] : gaps.at(-1));
     if (cut !== undefined) cuts.push(clause.start + cut);
   }
   const starts = [clause.start, ...cuts];
@@ -173,7 +173,10 @@ export function conditionOf(document: Labelled, part: Span, mark: Span): Conditi
   if ((isDated && !day && !DAYS.test(text)) || OF_OTHERS.test(text)) return undefined;
   const due = day && { start: day.start - part.start, end: day.end - part.start };
   const name =
-    nameBefore(text, mark.start - part.start) ?? nameAfter(text, mark.end - part.start) ?? (due && dated(text, due));
+    nameBefore(text, mark.start - part.start) ??
+    nameAfter(text, mark.end - part.start) ??
+    nounBefore(text, mark.start - part.start) ??
+    (due && dated(text, due));
   if (!name) return undefined;
   // A name that ends within its date (`by December 31`) is continued to the end of it.
   const isCut = due !== undefined && name.end > due.start && name.end < due.end;
@@ -188,7 +191,8 @@ export function conditionOf(document: Labelled, part: Span, mark: Span): Conditi
 /** Numbering and conjunctions at the start of a part. */
 export const OPENS =
   /^[\s,;、>*•·"-]*(?:\(?(?:[a-h]|\d{1,2}|[一二三四五六七八九十]{1,2}|[ivx]{1,4})(?:\.\d{1,2}){0,2}[).、,:]{1,2} *|[①-⑩] *)?(?:(?:and|then|plus) |即|在|于|自|待|the )*/;
-const IS_WHEN = /(?:后|前|内|时|日|满|到|毕|完|起|月|年|天)$/;
+const IS_WHEN =
+  /(?:后|前|内|时|日|满|到|毕|完|起|月|年|天|签约|签订|到货|交货|提货|发货|收货|验收|开工|完工|竣工|生效)$/;
 const PREPOSITIONS =
   '(?:up)?on(?: or before)?|within|after|(?:no|not) later than|by|due(?: on| by)?|net|before|prior to|at|against|following|with|when';
 const ENGLISH_WHEN = new RegExp(`^(?:(?:${PREPOSITIONS}) (?:the )?[a-z0-9]|\\d{1,3} (?:days|weeks|months) )`);
@@ -197,6 +201,9 @@ const DAYS =
   /\d{1,3}\)? ?(?:(?:calendar|working|business|banking) )?(?:days|weeks|months)(?![a-z])|\d{1,3} ?(?:个?工作日|天|日内|个月)/;
 const NOUNS = `${STAGES}|预付|advance|deposit|prepaid|retention`;
 const NOUN = new RegExp(`^(?:${NOUNS})$`);
+/** Whether the name of a payment is that of a stage, and not its condition. */
+export const isStageName = (name: string): boolean => NOUN.test(name);
+const NOUN_LAST = new RegExp(`(?<![a-z])(${NOUNS})(?![a-z])[^,;。%\\d]{0,24}$`);
 const NOUN_FIRST = new RegExp(
   `^ {0,2}(?:\\([^)]{0,40}\\) ?)?(?:为|作为|的|t/t |tt |cash |as |as an? |by t/t )?(${NOUNS})(?![a-z])`,
 );
@@ -206,7 +213,7 @@ function nameBefore(text: string, until: number): Span | undefined {
   const opening = OPENS.exec(text.slice(from, until))?.[0].length ?? 0;
   const start = from + opening;
   const whole = text.slice(start, until);
-  const bare = whole.replace(/[\s,:-]+$/, '');
+  const bare = whole.replace(/[\s,:(-]+$/, '');
   if (NOUN.test(bare)) return { start, end: start + bare.length };
   const said = whole.slice(0, PAYS.exec(whole)?.index ?? whole.length);
   // In a long text, only the words nearest to the share are its condition, as in `质保期满`.
@@ -214,6 +221,15 @@ function nameBefore(text: string, until: number): Span | undefined {
   const name = said.slice(near);
   if (name.length < 2 || name.length > 80 || !(IS_WHEN.test(name) || ENGLISH_WHEN.test(name))) return undefined;
   return { start: start + near, end: start + near + name.length };
+}
+
+/** The stage named before its share without a condition: `签约付定金20%`. */
+function nounBefore(text: string, until: number): Span | undefined {
+  const from = Math.max(0, until - 60);
+  const noun = NOUN_LAST.exec(text.slice(from, until));
+  if (noun?.[1] === undefined) return undefined;
+  const start = from + noun.index;
+  return { start, end: start + noun[1].length };
 }
 
 const AFTER = new RegExp(

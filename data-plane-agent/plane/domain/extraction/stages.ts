@@ -4,7 +4,7 @@ import { findDay } from './dates.js';
 import { rawText, type Span } from './document.js';
 import { announcementIn, listedPlan } from './listed-plans.js';
 import { numberedAmount, planOfAmounts, stageWithNumber } from './numbered-amounts.js';
-import { bareStage, isPenalty, partsIn, partsOf, shareIn, WHOLE, type ReadPayment } from './shares.js';
+import { bareStage, isPenalty, LONGEST, partsIn, partsOf, shareIn, WHOLE, type ReadPayment } from './shares.js';
 import { STAGES } from './words/payments.js';
 import type { Labelled } from './values.js';
 import { oneOf, raw } from './words/one-of.js';
@@ -56,16 +56,20 @@ export function* readStages(document: Labelled, total?: number): Generator<undef
     const count = announcementIn(text)?.count;
     if (count !== undefined) announced.push(count);
     const before = members.length;
-    for (const clause of clausesOf(document, line)) {
+    const clauses = clausesOf(document, line);
+    const whole = clauses.length > 1 ? wholeLine(document, line, total) : undefined;
+    if (whole && !whole.isRead) isUnread = true;
+    for (const clause of whole?.isRead ? [] : clauses) {
       const listed = isStage(document, clause) ? listedPlan(document, clause, total) : undefined;
       if (listed && !listed.isRead) isUnread = true;
       members.push(
-        ...(listed
-          ? listed.payments.map((payment) => ({ payment, isBare: false, isDated: false, isListed: true }))
+        ...(listed?.isRead
+          ? listed.payments.map((payment) => ({ payment, ...LISTED }))
           : stagesIn(document, clause)
         ).map((stage) => ({ ...stage, line: line.number })),
       );
     }
+    if (whole) members.push(...whole.payments.map((payment) => ({ payment, line: line.number, ...LISTED })));
     const item = members.length === before ? numberedAmount(document, line) : undefined;
     if (item) members.push({ payment: item, isBare: true, isDated: false, isItem: true, line: line.number });
   }
@@ -75,6 +79,14 @@ export function* readStages(document: Labelled, total?: number): Generator<undef
   const most = Math.max(0, ...announced);
   if (most > payments.length || isUnread) warnings.push(unread(most, payments.length));
   return { payments, warnings: warnings.slice(0, 1) };
+}
+
+const LISTED = { isBare: false, isDated: false, isListed: true } as const;
+
+/** A plan whose parts are separate sentences or items of one line: `as follows: (a) USD 30,000 on signing; (b) …`. */
+function wholeLine(document: Labelled, { start, end }: Span, total: number | undefined) {
+  const line = { start, end: Math.min(end, start + LONGEST) };
+  return end > line.end || !isStage(document, line) ? undefined : listedPlan(document, line, total);
 }
 
 const unread = (announced: number, read: number): GivenWarning =>
@@ -141,7 +153,8 @@ function stageIn(document: Labelled, clause: Span): ReadPayment | undefined {
   const share = shareIn(document, clause);
   const [amount] = findAmounts(document, { from: clause.start, to: clause.end, limit: 1 });
   const labelled = amount ?? afterColon(document, clause);
-  if (!share && !labelled) return undefined;
+  const mark = share ?? labelled;
+  if (!mark || isOfAnother(document, { start: nameAt, end: nameAt + name.length }, mark)) return undefined;
   const day = findDay(document.plain, clause.start, clause.end);
   const period = { start: nameAt, end: nameAt + name.length };
   return {
@@ -151,6 +164,21 @@ function stageIn(document: Labelled, clause: Span): ReadPayment | undefined {
     share,
     confidence: lead.index === 0 && STAGE.test(text) ? 0.88 : 0.78,
   };
+}
+
+const ANOTHER = new RegExp(
+  `(?:付清|付完|付讫|结清|支付|付款|paid|payable|due)[^,;]{0,20}[,;]|[,;][^,;]{0,40}?(?<![a-z])(?:${STAGES}|deposit)(?![a-z])`,
+);
+
+/**
+ * Whether a share or amount belongs to another payment than the one named: `签订合同时付定金20%，提货时付清余款`, `余款货到付清，定金20%`.
+ */
+function isOfAnother({ plain }: Labelled, name: Span, mark: Span): boolean {
+  if (mark.end <= name.start) {
+    const between = plain.slice(mark.end, name.start).slice(0, 300);
+    return /[,;]/.test(between) && !/(?:作为|作|[ ,]as (?:the |an? )?)$/.test(between);
+  }
+  return mark.start > name.end && ANOTHER.test(plain.slice(name.end, Math.min(mark.start, name.end + 300)));
 }
 
 const OF_TOTAL = new RegExp(
