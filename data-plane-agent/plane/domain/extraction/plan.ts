@@ -4,13 +4,11 @@ import { findDay, type ReadDay } from './dates.js';
 import { rawText, trimmed, type Span } from './document.js';
 import { amountIn } from './goods.js';
 import { partsIn, shareIn, WHOLE, type ReadPayment } from './shares.js';
-import { STAGES } from './words/payments.js';
-import { columnFor, type Table } from './tables.js';
-import { textOf, type Labelled } from './values.js';
+import { columnFor, columnsFor, type Table } from './tables.js';
+import { isBlankField, textOf, type Labelled } from './values.js';
 
 const TOTAL = /^(?:合 *计|总 *计|小 *计|共 *计|total|sum|grand)/;
 const MAX_PAYMENTS = 600;
-const WHOLE_STAGE = new RegExp(`^(?:${STAGES})$`);
 
 /** Reads a payment schedule from a table: instalment, due date, amount or share. */
 export function readSchedule(document: Labelled, table: Table): ReadPayment[] {
@@ -28,9 +26,8 @@ export function readSchedule(document: Labelled, table: Table): ReadPayment[] {
   const payments: ReadPayment[] = [];
   for (const row of table.rows) {
     if (row.length !== table.columns.length || payments.length >= MAX_PAYMENTS) continue;
-    const cell = row[at.period];
-    const period = cell && periodIn(document, cell);
-    if (!cell || !period || TOTAL.test(document.plain.slice(cell.start, cell.end))) continue;
+    const period = periodOf(document, table, row);
+    if (!period) continue;
     const day = dueIn(document, row, at);
     const amount = amountIn(document, { table, row, column: at.amount });
     const shareCell = at.share < 0 ? undefined : row[at.share];
@@ -62,16 +59,26 @@ function dueIn(
   return undefined;
 }
 
-/** Bare numbers are accepted, since instalments are often only numbered. */
+/**
+ * The name of a row's payment: its stage, or else its number. `undefined` for a row of totals, whose heading may be in
+ * any of these columns.
+ */
+function periodOf(document: Labelled, table: Table, row: readonly Span[]): ReadPayment['period'] | undefined {
+  const cells = columnsFor(table, 'line:no').flatMap((column) => row[column] ?? []);
+  if (cells.some(({ start, end }) => TOTAL.test(document.plain.slice(start, end)))) return undefined;
+  for (const cell of cells) {
+    const period = periodIn(document, cell);
+    if (period) return period;
+  }
+  return undefined;
+}
+
+/** Labels elsewhere (`Delivery`, `定金`) are the names of stages in a plan, and instalments are often only numbered. */
 function periodIn(document: Labelled, cell: Span): ReadPayment['period'] | undefined {
   const bare = trimmed(document, cell);
-  if (/^\d{1,3}$/.test(document.plain.slice(bare.start, bare.end))) return { ...bare, value: rawText(document, bare) };
-  const text = textOf(document, cell, 100);
-  if (text) return text;
-  // `定金` is usually the label of a deposit; in a plan it is a stage.
-  return WHOLE_STAGE.test(document.plain.slice(bare.start, bare.end))
-    ? { ...bare, value: rawText(document, bare) }
-    : undefined;
+  if (bare.end - bare.start > 200 || isBlankField(document.plain.slice(bare.start, bare.end))) return undefined;
+  const value = rawText(document, bare, 100);
+  return value === '' ? undefined : { ...(textOf(document, cell, 100) ?? { ...bare, value }) };
 }
 
 /** The total amount of a contract in major units. */

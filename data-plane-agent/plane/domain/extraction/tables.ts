@@ -115,6 +115,16 @@ export function columnFor({ columns }: Table, ...kinds: readonly LabelKind[]): n
   return best === 0 ? -1 : weights.indexOf(best);
 }
 
+/** The indexes of all columns with a label of this kind, by weight. */
+export const columnsFor = ({ columns }: Table, kind: LabelKind): number[] =>
+  columns
+    .flatMap((column, index) => {
+      const weight = column?.meanings.find((meaning) => meaning.kind === kind)?.weight;
+      return weight === undefined ? [] : [{ index, weight }];
+    })
+    .toSorted((a, b) => b.weight - a.weight)
+    .map(({ index }) => index);
+
 const GAP = '  ';
 const ADDS_UP = /^\s*(?:合\s*计|总\s*计|小\s*计|total|grand total)/;
 

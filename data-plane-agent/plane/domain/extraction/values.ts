@@ -182,6 +182,8 @@ const ABBREVIATED = /(?:^|[^a-z])(?:ltd|inc|co|corp|llc|plc|s\.a|s\.p\.a|b\.v|n\
 const BLANK =
   /^[\s_\-/\\*.…·•●○□■xX?()[\]<>:;,]*$|^[[(<{][^\])>}]{0,40}[\])>}]$|^(?:tbd|tba|n\/a|nil|none|无|略|待定|年 *月 *日|(?:blank|to be (?:confirmed|advised|determined)).*)$/;
 
+export const isBlankField = (text: string): boolean => BLANK.test(text.slice(0, 40));
+
 function exec(pattern: RegExp, plain: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(plain);
