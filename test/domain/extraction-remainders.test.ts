@@ -98,3 +98,62 @@ describe('a list of payments in a sentence', () => {
     it(`is not a list of other amounts: ${JSON.stringify(text)}`, () =>
       expect(read(text)).to.deep.equal({ plan: [], warnings: [] }));
 });
+
+describe('shares in words and in brackets', () => {
+  const total = '合同总价：100万元\n';
+  for (const [text, plan] of [
+    ['付款方式：合同签订后支付百分之三十，货到后支付百分之七十。', ['合同签订后 300000', '货到后 700000']],
+    ['签约后付合同总价的百分之三十（30%），货到后付合同总价的百分之七十（70%）。', ['签约后 300000', '货到后 700000']],
+    [
+      '预付款百分之二十五，发货前付百分之六十二点五，质保金百分之十二点五',
+      ['预付款 250000', '发货前 625000', '质保金 125000'],
+    ],
+    ['首付款（30%），尾款（70%）。', ['首付款 300000', '尾款 700000']],
+    ['签约后付款（30%），货到后付款（70%）。', ['签约后 300000', '货到后 700000']],
+  ] as const)
+    it(`are read: ${text}`, () => expect(read(total + text)).to.deep.equal({ plan, warnings: [] }));
+
+  for (const [text, plan] of [
+    ['Payment: upon signing (30%), before shipment (70%)', ['upon signing 30000', 'before shipment 70000']],
+    [
+      'Payment: thirty percent (30%) on signing, seventy percent (70%) on delivery',
+      ['on signing 30000', 'on delivery 70000'],
+    ],
+  ] as const)
+    it(`are read in English: ${text}`, () =>
+      expect(read(`Total Price: USD 100,000\n${text}`)).to.deep.equal({ plan, warnings: [] }));
+
+  it('have the position of the words, and a tax rate in words is read', () => {
+    const text = `${total}付款方式：签约后支付百分之三十，货到后支付百分之七十。\n增值税税率为百分之十三`;
+    const { fields } = extract(text, { currencyCode: 'CNY' });
+    const field = (key: string) => fields.find(({ fieldKey }) => fieldKey === key);
+    expect(field('payments[0].amount')?.rawText).to.equal('百分之三十');
+    expect(field('invoicePoints')?.value).to.equal(13);
+  });
+});
+
+describe('a plan given as the method of payment', () => {
+  const methodOf = (text: string) =>
+    extract(text, { currencyCode: 'CNY' }).fields.find(({ fieldKey }) => fieldKey === 'paymentMethod');
+  for (const text of [
+    '合同总价：100万元\n付款方式：签约后支付百分之三十，货到后支付百分之七十',
+    '合同总价：100万元\n付款方式：付定金30万元，到货后付余款',
+    'Total Price: USD 100,000\nPayment terms: one third on order, balance on delivery',
+  ])
+    it(`has low confidence as the method: ${JSON.stringify(text)}`, () =>
+      expect(methodOf(text)).to.deep.include({ confidence: 0.55, doubts: ['A_PLAN'] }));
+
+  for (const text of [
+    '付款方式：付定金30万元，到货后付余款',
+    '合同总价：100万元\n付款方式：30%视情况，其余70%另议',
+    'Total Price: USD 100,000\nPayment terms: thirty percent upon signing and seventy percent before shipment',
+    'Total Price: USD 100,000\nPayment terms: a third when we agree, the balance whenever',
+  ])
+    it(`causes a warning too if none of it is read: ${JSON.stringify(text)}`, () => {
+      expect(methodOf(text)).to.deep.include({ doubts: ['A_PLAN'] });
+      expect(read(text)).to.deep.equal(UNREAD);
+    });
+
+  it('is not a recurring payment', () =>
+    expect(methodOf('租赁合同\n付款方式：按月支付租金3000元，押金6000元')).to.deep.include({ doubts: [] }));
+});

@@ -1,5 +1,6 @@
 import { asName } from '../../../base/names.js';
 import { normalCut } from '../../../base/text.js';
+import { withPercents } from './percents.js';
 
 /** A range of the document in UTF-16 units of the sent text; `end` is exclusive. */
 export interface Span {
@@ -9,8 +10,8 @@ export interface Span {
 
 /**
  * A text to read. `plain` is a normalized form with the same length as `text`, so that positions are equal in both:
- * full-width characters become half-width, Latin letters lower case, and traditional characters common in labels
- * simplified. Pages are separated by form feeds.
+ * full-width characters become half-width, Latin letters lower case, traditional characters common in labels simplified,
+ * and percentages in Chinese words digits. Pages are separated by form feeds.
  */
 export interface Document {
   readonly text: string;
@@ -32,7 +33,7 @@ export interface Line extends Span {
 const MAX_LINES = 20_000;
 
 export function documentOf(text: string): Document {
-  const plain = plainOf(text);
+  const plain = withPercents(plainOf(text));
   const lineStarts = [0];
   const pageStarts = [0];
   let chinese = 0;

@@ -12,7 +12,7 @@ import { readParties } from './parties.js';
 import { readRunningDays } from './periods.js';
 import { addPayments, readSchedule } from './plan.js';
 import { readRunningText } from './running-text.js';
-import { readStages } from './stages.js';
+import { readStages, unread, type Stages } from './stages.js';
 import { tablesOf } from './tables.js';
 import { keepOfOtherDocument, otherDocument, readTitle, readTitleNumber } from './titles.js';
 
@@ -81,7 +81,7 @@ export function* extraction(text: string, { currencyCode, pages = [] }: Context)
   const other = otherDocument(document);
   const warnings =
     other === undefined
-      ? [...stages.warnings, ...crossCheck(readings, currency)]
+      ? [...stages.warnings, ...unreadMethod(stages, readings), ...crossCheck(readings, currency)]
       : [keepOfOtherDocument(other, readings)];
   doubtTies(readings);
 
@@ -107,6 +107,14 @@ export function extract(text: string, context: Context): Extraction {
     if (done) return value;
   }
 }
+
+/** A plan given as the method of payment of which nothing was read. */
+const unreadMethod = ({ payments, warnings }: Stages, readings: Readings): readonly GivenWarning[] =>
+  payments.length === 0 &&
+  warnings.length === 0 &&
+  readings.of('paymentMethod').some(({ doubts }) => doubts.includes('A_PLAN'))
+    ? [unread(0, 0)]
+    : [];
 
 /** Lowers the confidence of fields with two equally likely readings. */
 function doubtTies(readings: Readings): void {

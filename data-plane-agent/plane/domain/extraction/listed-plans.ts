@@ -142,6 +142,20 @@ function marksIn(
   return { marks: rest ? [...said, rest].toSorted((a, b) => a.start - b.start) : said, kind };
 }
 
+/** The number of shares, fractions or amounts in a text, with the remainder. */
+export function partsListed(document: Labelled, { start, end }: Span): number {
+  const span = { start, end: Math.min(end, start + LONGEST) };
+  const text = document.plain.slice(span.start, span.end);
+  const inWords = [...text.matchAll(PERCENT_IN_WORDS)].length;
+  const { marks, kind } = marksIn(document, span);
+  return Math.max(
+    percentsIn(document, span).length,
+    inWords,
+    kind === 'amount' && RECURRING.test(text) ? 0 : marks.length,
+  );
+}
+const PERCENT_IN_WORDS = /(?<![a-z])(?:[a-z]{2,5}ty|ten|five)(?:[ -][a-z]{3,5})? per ?cent(?![a-z])/g;
+
 /** The remainder after the last share or amount, or before the first one: `余款货到付清，签约付定金20%`. */
 function restIn(
   text: string,

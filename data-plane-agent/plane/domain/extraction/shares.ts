@@ -205,7 +205,7 @@ const NOUN = new RegExp(`^(?:${NOUNS})$`);
 export const isStageName = (name: string): boolean => NOUN.test(name);
 const NOUN_LAST = new RegExp(`(?<![a-z])(${NOUNS})(?![a-z])[^,;。%\\d]{0,24}$`);
 const NOUN_FIRST = new RegExp(
-  `^ {0,2}(?:\\([^)]{0,40}\\) ?)?(?:为|作为|的|t/t |tt |cash |as |as an? |by t/t )?(${NOUNS})(?![a-z])`,
+  `^\\)? {0,2}(?:\\([^)]{0,40}\\) ?)?(?:为|作为|的|t/t |tt |cash |as |as an? |by t/t )?(${NOUNS})(?![a-z])`,
 );
 
 function nameBefore(text: string, until: number): Span | undefined {
@@ -236,7 +236,7 @@ const AFTER = new RegExp(
   `(?:^|[\\s,(])((?:(?:(?:${PREPOSITIONS}|in(?= advance| \\d)) (?:the )?[a-z0-9]|\\d{1,3} (?:(?:calendar|working|business|banking) )?(?:days|weeks|months) )(?:[^,.;:%(]|\\(\\d{1,3}\\)){2,70}))`,
 );
 const AFTER_CHINESE =
-  /^ {0,2}(?:\([^)]{0,40}\))?(?:货款|价款|款项|款)?(?:于|在)?([^,。;:%]{2,30}?(?:后|前|内|时|日|天))(?=[一再应]?[次性]{0,2}(?:支付|付)|$|[,。;、])/;
+  /^\)? {0,2}(?:\([^)]{0,40}\))?(?:货款|价款|款项|款)?(?:于|在)?([^,。;:%]{2,30}?(?:后|前|内|时|日|天))(?=[一再应]?[次性]{0,2}(?:支付|付)|$|[,。;、])/;
 
 /** A date with the words that belong to it: `by 31 December 2026`, `2026年12月31日前`. */
 function dated(text: string, { start, end }: Span): Span {

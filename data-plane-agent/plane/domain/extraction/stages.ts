@@ -2,7 +2,7 @@ import { warn, type GivenWarning } from '../../../base/warnings.js';
 import { findAmounts, readAmount } from './amounts.js';
 import { findDay } from './dates.js';
 import { rawText, type Span } from './document.js';
-import { announcementIn, listedPlan } from './listed-plans.js';
+import { announcementIn, listedPlan, partsListed } from './listed-plans.js';
 import { numberedAmount, planOfAmounts, stageWithNumber } from './numbered-amounts.js';
 import { bareStage, isPenalty, LONGEST, partsIn, partsOf, shareIn, WHOLE, type ReadPayment } from './shares.js';
 import { STAGES } from './words/payments.js';
@@ -89,7 +89,7 @@ function wholeLine(document: Labelled, { start, end }: Span, total: number | und
   return end > line.end || !isStage(document, line) ? undefined : listedPlan(document, line, total);
 }
 
-const unread = (announced: number, read: number): GivenWarning =>
+export const unread = (announced: number, read: number): GivenWarning =>
   warn('INSTALMENTS_MISMATCH', {
     message:
       announced > read
@@ -99,6 +99,7 @@ const unread = (announced: number, read: number): GivenWarning =>
 
 /** Whether a span contains a payment plan and not only a means of payment. */
 export const isPlan = (document: Labelled, span: Span): boolean =>
+  partsListed(document, span) > 1 ||
   stagesIn(document, span).some(
     ({ payment: { share, amount } }) => amount !== undefined || (share !== undefined && share.percent !== '100'),
   );

@@ -163,7 +163,7 @@ export const MILESTONE = new RegExp(
 /** The words between the condition and its share, such as the payer and the verb. */
 export const PAYS = new RegExp(
   raw`(?:${oneOf(
-    raw`[\s,:-]`,
+    raw`[\s,:(-]`,
     '由',
     '[买需甲乙]方',
     '买受人',
@@ -182,6 +182,7 @@ export const PAYS = new RegExp(
     '预付',
     '付清',
     '付',
+    '交',
     '至',
     '余款',
     '剩余',
