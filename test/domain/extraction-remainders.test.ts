@@ -132,6 +132,18 @@ describe('shares in words and in brackets', () => {
   });
 });
 
+describe('the name of a payment', () => {
+  const dates = (first: string, second: string) => [`${first} 36000 2026-04-01`, `${second} 54000 2026-09-30`];
+  for (const [text, plan] of [
+    ['40% on 01.04.2026, 60% on 30.09.2026, by T/T', dates('on 01.04.2026', 'on 30.09.2026')],
+    ['40% by 01.04.2026, 60% by 30.09.2026 by bank transfer', dates('by 01.04.2026', 'by 30.09.2026')],
+    ['40% by T/T on signing, 60% by letter of credit at sight on delivery', ['on signing 36000', 'on delivery 54000']],
+    ['40%于2026年4月1日以电汇支付，60%于2026年9月30日以电汇支付', dates('2026年4月1日', '2026年9月30日')],
+  ] as const)
+    it(`is not the means of payment: ${text}`, () =>
+      expect(read(`Total Price: USD 90,000\n${text}`).plan).to.deep.equal(plan));
+});
+
 describe('a plan given as the method of payment', () => {
   const methodOf = (text: string) =>
     extract(text, { currencyCode: 'CNY' }).fields.find(({ fieldKey }) => fieldKey === 'paymentMethod');

@@ -1,6 +1,7 @@
 import { findAmounts } from './amounts.js';
 import { findDay } from './dates.js';
 import { rawText, type Span } from './document.js';
+import { MEANS_ENGLISH } from './means.js';
 import type { Labelled } from './values.js';
 import { MILESTONE, PAYS, PENALTY, STAGES } from './words/payments.js';
 
@@ -247,10 +248,28 @@ function dated(text: string, { start, end }: Span): Span {
   return { start: start - (before?.[0].length ?? 0), end: end + (after?.[0].length ?? 0) };
 }
 
+const MEANS_FIRST = new RegExp(
+  `^[\\s,(]?(?:by|against|with) (?:means of |an? )?(?:${MEANS_ENGLISH}|tt|cash|wire|transfer)(?![a-z])`,
+);
+const MAX_MEANS = 4;
+
+/** The first condition after a share that is not a means of payment: `60% by T/T on delivery`, `60% on 30.09.2026, by T/T`. */
+function conditionAfter(text: string): { readonly 0: string; readonly 1: string; readonly index: number } | undefined {
+  for (let from = 0, n = 0; n < MAX_MEANS; n++) {
+    const found = AFTER.exec(text.slice(from));
+    if (!found) return undefined;
+    const index = from + found.index;
+    const means = MEANS_FIRST.exec(text.slice(index));
+    if (!means) return { 0: found[0], 1: found[1] ?? '', index };
+    from = index + means[0].length;
+  }
+  return undefined;
+}
+
 function nameAfter(text: string, from: number): Span | undefined {
   const rest = text.slice(from);
   const noun = NOUN_FIRST.exec(rest);
-  const found = noun ?? AFTER.exec(rest.slice(0, 160)) ?? AFTER_CHINESE.exec(rest);
+  const found = noun ?? conditionAfter(rest.slice(0, 160)) ?? AFTER_CHINESE.exec(rest);
   const said = found?.[1]?.replace(/(?: and| by [a-z/ ]{2,24})$/, '').trimEnd();
   if (!found || said === undefined) return undefined;
   const start = from + found.index + found[0].indexOf(said);

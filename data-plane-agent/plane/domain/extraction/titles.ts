@@ -102,6 +102,19 @@ const OTHER_DOCUMENTS: readonly (readonly [name: string, title: RegExp])[] = [
   ['an insurance', /^(?:certificate|policy) of insurance$|^insurance (?:certificate|policy)$|保险单$/],
   ['a letter', /^关于[^,。;:]{4,40}的(?:函|通知|请示|报告)$/],
 ];
+/** Services are neither sold nor leased goods; a title such as `Supply and Service Agreement` is that of a sale. */
+const SERVICES =
+  /(?:^| )(?:services?|maintenance|support|consult(?:ing|ancy)|consultant|advisory|subscription|outsourcing|service level) (?:contract|agreement)$|^(?:contract|agreement) for (?:the )?(?:provision of )?(?:[a-z]+ ){0,4}services$|(?:服务|维护|维修|维保|保养|咨询|顾问|开发|运输|仓储|保管|承揽|外包)(?:合同|协议)书?$/;
+const OF_GOODS =
+  /suppl|sale|sell|purchas|leas|rent|hire|goods|equipment and|供货|供应|采购|购|买|销|售|租|设备[及和与]/;
+/** The parties of a sale or a lease, in the first part of a document. */
+const SELLS =
+  /卖方|买方|出卖人|买受人|出租[人方]|承租[人方]|(?<![a-z])(?:seller|buyer|purchaser|lessor|lessee|hirer)(?![a-z])/;
+const FIRST_PART = 3_000;
+
+const isOfServices = (title: string, { plain }: Document): boolean =>
+  SERVICES.test(title) && !OF_GOODS.test(title) && !SELLS.test(plain.slice(0, FIRST_PART));
+
 const GREETS = /^(?:dear (?!all\b)[a-z]|尊敬的)/;
 const MAILS = /^(?:from|发件人): /;
 const MAILED = /^(?:to|subject|sent|收件人|主题): /;
@@ -118,7 +131,9 @@ export function otherDocument(document: Document): string | undefined {
       .replaceAll(/(?<=[\u4e00-\u9fff]) +(?=[\u4e00-\u9fff])/g, '')
       .trim();
     const match = text.length <= 60 ? OTHER_DOCUMENTS.find(([, title]) => title.test(text)) : undefined;
-    if (match) return isBoundWithContract(document) ? undefined : match[0];
+    const name =
+      match?.[0] ?? (text.length <= 60 && isOfServices(text, document) ? 'a contract for services' : undefined);
+    if (name !== undefined) return isBoundWithContract(document) ? undefined : name;
     if (titleIn(document, line) !== undefined) break;
   }
   const says = (part: readonly Line[], words: RegExp) =>
