@@ -304,11 +304,17 @@ function payee(place: Passage, key: 'payeeBank' | 'payeeAccount', text: ReadText
   });
 }
 
-function readQuantity({ document, hit, at, confidence, readings }: Passage): void {
+function readQuantity(place: Passage): void {
+  const { document, hit, at, confidence, readings } = place;
   const count = readCount(document, at);
-  if (!count || ((hit.separation === 'verb' || hit.separation === 'none') && !count.hasUnit)) return;
+  const isItem = isQuantityItem(place);
+  if (!count || ((hit.separation === 'verb' || hit.separation === 'none') && !count.hasUnit && !isItem)) return;
   readings.add('quantity', { value: count.value, start: count.start, end: count.end, confidence });
 }
+
+/** A quantity without a unit in a list: `model GF-500, qty 6`. */
+const isQuantityItem = ({ document: { plain }, hit, at }: Passage): boolean =>
+  /[,;(] ?$/.test(plain.slice(hit.start - 2, hit.start)) && /^\d{1,4} ?(?:[,;.)\n]|$)/.test(plain.slice(at, at + 7));
 
 function addAmount({ document, hit, at, confidence, readings }: Passage, key: string): void {
   const amount =

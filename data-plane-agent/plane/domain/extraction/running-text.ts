@@ -32,8 +32,23 @@ const PATTERNS: readonly Pattern[] = [
   {
     key: 'equipmentName',
     confidence: 0.75,
-    pattern: /(?:购买|采购|租赁|承租|出售|出租)的?((?:\d{1,4} ?[台套辆部架])?[\u4e00-\u9fff]{2,20})\((?=型号|规格)/g,
+    pattern:
+      /(?:购买|采购|租赁|承租|出售|出租)的?(?:[甲乙买卖供需]方[\u4e00-\u9fff]{0,6}?的)?((?:\d{1,4} ?[台套辆部架])?[\u4e00-\u9fff]{2,20})\((?=型号|规格)/g,
     value: asWritten,
+  },
+  {
+    key: 'equipmentModel',
+    confidence: 0.75,
+    pattern:
+      /(?:购买|采购|租赁|承租|出售|出租|销售)[^。;\n(]{2,40}\((?:规格型号|型号|规格)[: ]{0,3}([a-z0-9][a-z0-9./-]{1,40})\)/g,
+    value: asWritten,
+  },
+  {
+    key: 'quantity',
+    confidence: 0.75,
+    pattern:
+      /(?:购买|采购|租赁|承租|出售|出租|销售)[^。;\n(]{2,40}\((?:规格型号|型号|规格)[^)\n]{1,40}\) {0,2}[共计]?(\d{1,4}|[一二两三四五六七八九十壹贰叁肆伍陆柒捌玖拾]{1,3}) ?[台套辆部架](?![/每])/g,
+    value: (said) => Number(readChineseNumber(said, 0)?.value ?? said),
   },
   {
     key: 'equipmentName',
@@ -114,7 +129,7 @@ const SO_MANY =
 
 /** Items with their number after the verb: `The Seller sells 2 excavators XE-215 to the Buyer`, `出售 2 台挖掘机`. */
 const SELLS = [
-  /(?<![a-z])(?:sells?|leases?|lets|hires out|rents out|buys?|purchases?)(?: to the [a-z]{3,12})? (\d{1,3} [a-z][a-z0-9 /-]{2,60}?)(?=[,.;(\n]| to the | from the | for | at | in | with |$)/g,
+  /(?<![a-z])(?:sells?|leases?|lets|hires out|rents out|buys?|purchases?)(?: to the [a-z]{3,12})? ((?:\d{1,3}|[a-z-]{3,12} \(\d{1,3}\)) [a-z][a-z0-9 /-]{2,60}?)(?=[,.;(\n]| to the | from the | for | at | in | with |$)/g,
   /(?:购买|采购|租赁|承租|出售|出租|销售) ?((?:\d{1,4}|[一二两三四五六七八九十]) ?[台套辆部架](?!以上|以下|及|\/|每)的?[\u4e00-\u9fffa-z0-9 -]{2,24}?)(?=[(,。;\n]|给|用于|供|以|$)/g,
 ];
 

@@ -102,6 +102,8 @@ export function readName(
     if (labelAt(plain, next) || (!commas && (isCjk(plain.charCodeAt(next)) || isCjk(plain.charCodeAt(stop - 1)))))
       break;
   }
+  // The label of a model in brackets ends the name before it: `Mini excavator (Model: ME-17)`.
+  while (brackets > 0 && stop > from && /[\s(]/.test(plain[stop - 1] ?? '')) stop -= 1;
   return textOf(document, { start: from, end: stop }, 500);
 }
 
