@@ -34,3 +34,25 @@ describe('an item with its model and number', () => {
     it(`has no quantity from another number: ${text}`, () =>
       expect(values(`SALES CONTRACT\n${text}`)).not.to.have.property('quantity'));
 });
+
+describe('the bank of the payee', () => {
+  for (const [text, payeeBank] of [
+    [
+      "Payment to the Seller's account No. 123456789012 with Bank of China, Shanghai Branch.",
+      'Bank of China, Shanghai Branch',
+    ],
+    ["Remit to the Lessor's bank account number 1234567890 at Deutsche Bank.", 'Deutsche Bank'],
+    ['卖方开户行 中国工商银行上海分行，账号 622202100111222333', '中国工商银行上海分行'],
+    ['收款账户：招商银行广州分行 6214830012345678', '招商银行广州分行'],
+    ['出租方账号：中国建设银行北京朝阳支行 6222021001112223', '中国建设银行北京朝阳支行'],
+  ] as const)
+    it(`is read from a sentence: ${text}`, () => expect(values(text)).to.include({ payeeBank }));
+
+  it('is not that of the side which pays', () => {
+    for (const text of [
+      "The Buyer's account No. 123456789012 with Bank of China, Shanghai Branch is debited.",
+      '买方开户行 中国工商银行上海分行，账号 622202100111222333',
+    ])
+      expect(values(text)).not.to.have.property('payeeBank');
+  });
+});

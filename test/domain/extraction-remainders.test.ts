@@ -169,3 +169,20 @@ describe('a plan given as the method of payment', () => {
   it('is not a recurring payment', () =>
     expect(methodOf('租赁合同\n付款方式：按月支付租金3000元，押金6000元')).to.deep.include({ doubts: [] }));
 });
+
+describe('instalments that are announced but not listed', () => {
+  for (const text of [
+    'The price is payable in three equal monthly instalments of USD 30,000.',
+    'The purchase price is paid by four payments of USD 22,500 on 15 Jan, 15 Apr, 15 Jul and 15 Oct.',
+    'The price is payable in two equal quarterly instalments.',
+  ])
+    it(`cause a warning: ${text}`, () => expect(read(`Total Price: USD 90,000\n${text}`)).to.deep.equal(UNREAD));
+
+  it('cause none if they are those of the rent', () => {
+    for (const text of [
+      'The rent is payable in three equal monthly instalments of USD 30,000.',
+      'Hire charges are paid by four quarterly payments of USD 22,500.',
+    ])
+      expect(read(`Total Rent: USD 90,000\n${text}`).warnings).to.deep.equal([]);
+  });
+});

@@ -220,7 +220,7 @@ function conditionOfRest(document: Labelled, part: Span, mark: Mark): Pick<ReadP
 const COUNT = raw`(?:[a-z]{3,5} \()?(two|three|four|five|six|[2-9])\)?`;
 const ANNOUNCED = new RegExp(
   oneOf(
-    raw`(?<![a-z])${COUNT} (?:equal |separate )?(?:instal?ments|part payments|stage payments|stages of payment|tranches)(?![a-z])`,
+    raw`(?<![a-z])${COUNT} (?:equal |separate |consecutive ){0,2}(?:monthly |quarterly |yearly |annual )?(?:instal?ments|payments of|part payments|stage payments|stages of payment|tranches)(?![a-z])`,
     raw`(?:paid|payable|payment) in ${COUNT} (?:equal )?(?:payments|parts|stages)(?![a-z])`,
     '分([二两三四五六2-6])(?:期|笔|次|个阶段|阶段)(?:支付|付|结算)',
   ),
@@ -228,12 +228,17 @@ const ANNOUNCED = new RegExp(
 /** Rents are paid in many equal instalments, which are not lines of a plan. */
 const RECURRING = /month|quarter|year|annual|week|每月|每季|每年|按月|租金/;
 
+/** A price is paid completely by its instalments: `The price is payable in three equal monthly instalments`. */
+const OF_PRICE = /price|货款|价款|总价/;
+const OF_RENT = /rent|hire|leas|租/;
+
 /** The number of instalments that a text announces, and the position after it: `payable in three instalments`. */
 export function announcementIn(text: string): { readonly count: number; readonly end: number } | undefined {
   const match = ANNOUNCED.exec(text);
   const word = match?.slice(1).find((group) => group !== undefined);
   if (!match || word === undefined) return undefined;
-  if (RECURRING.test(text.slice(Math.max(0, match.index - 60), match.index + match[0].length + 40))) return undefined;
+  const around = text.slice(Math.max(0, match.index - 60), match.index + match[0].length + 40);
+  if (RECURRING.test(around) && !(OF_PRICE.test(around) && !OF_RENT.test(around))) return undefined;
   const count = /\d/.test(word)
     ? Number(word)
     : Number((readEnglishNumber(word, 0) ?? readChineseNumber(word, 0))?.value);

@@ -78,6 +78,20 @@ const PATTERNS: readonly Pattern[] = [
     value: asWritten,
   },
   {
+    key: 'payeeBank',
+    confidence: 0.74,
+    pattern:
+      /(?:landlord|lessor|seller|supplier|vendor|contractor|payee|beneficiary)'?s? (?:bank )?account(?: no\.?| number)?:? {0,2}[\d -]{6,34},? {0,2}(?:with|at|held with) ((?:bank of [a-z]{3,20}|[a-z][a-z &'-]{2,40}? bank)(?:, [a-z ]{2,30}? branch)?)(?=[,.;\n]| \(|$)/g,
+    value: asWritten,
+  },
+  {
+    key: 'payeeBank',
+    confidence: 0.74,
+    pattern:
+      /(?:收款|卖方|供方|出租方|出租人|出卖人)[^。;\n,]{0,6}(?:开户行|开户银行|银行|账户|账号)[: ]{1,3}([\u4e00-\u9fff]{2,16}银行(?:[\u4e00-\u9fff]{2,16}(?:分行|支行|营业部)){0,2})(?=[,;。\n\d ]|$)/g,
+    value: asWritten,
+  },
+  {
     key: 'projectName',
     confidence: 0.76,
     pattern: /(?:^|\n) {0,40}for the[ \n]{1,4}([^\n.;:]{3,80} project) {0,4}(?=\n|$)/g,
