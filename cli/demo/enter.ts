@@ -3,6 +3,7 @@ import { correct, restoreMistaken } from './corrections.js';
 import { planeOf, planeOfJobs, type Desk, type Plane } from './desk.js';
 import { enterContract } from './enter-contract.js';
 import { enterFields } from './fields.js';
+import { holdLines } from './holds.js';
 import { closeOutdatedType, enterTransitions, enterTypes } from './lifecycle.js';
 import { importDrafts, isImported } from './import.js';
 import { papersOf, readPapers, type DemoPaper } from './papers.js';
@@ -39,6 +40,7 @@ export async function enterBook(desk: Desk): Promise<void> {
   await readPapers(papers, entered, desk);
   await enterTrash(book, entered, desk);
   await correct(book, entered, desk);
+  await holdLines(desk);
   await closeOutdatedType(desk);
   await tendFields(desk);
   await saveViews(fields, desk);

@@ -94,7 +94,8 @@ export async function startServer({
       PORT: '0',
       PUBLIC_URL: SERVER_URL,
       SSO_PROVIDERS: JSON.stringify([(await sharedOidc()).settings()]),
-      ...(await sharedCalendar()).env,
+      // The shared one has no https addresses, which production requires.
+      ...(env['NODE_ENV'] === 'production' ? {} : (await sharedCalendar()).env),
       LOG_LEVEL: 'info',
       ...urls,
       ...env,

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { CONTRACT_SORTS, type ContractSummary } from '../../../data-plane-agent/plane/contract/records/contracts.js';
 import type { ExtractionRun } from '../../../data-plane-agent/plane/contract/records/extraction.js';
+import type { CollectionPage } from '../../../data-plane-agent/plane/contract/records/collections.js';
 import { HISTORY_RECORDS, type HistoryEntry } from '../../../data-plane-agent/plane/contract/records/history.js';
 import type { ImportReport } from '../../../data-plane-agent/plane/contract/records/imports.js';
 import type { WorkflowEvent } from '../../../data-plane-agent/plane/contract/records/workflow.js';
@@ -121,17 +122,14 @@ export const CONTRACT_FEATURES: Readonly<Record<string, (demo: DemoData) => Prom
       ).to.equal(true);
     },
   '4.3 the history names records of every sort': async ({ owner, contracts }) => {
-    const entries = (
-      await Promise.all(
-        contracts
-          .filter(
-            ({ invoices, fulfillmentTasks, notes }) =>
-              invoices.length > 0 && fulfillmentTasks.length > 0 && notes.length > 2,
-          )
-          .slice(0, 3)
-          .map(({ id }) => all<HistoryEntry>(owner, `/contracts/${id}/history`)),
-      )
-    ).flat();
+    const collected = await all<CollectionPage['items'][number]>(owner, '/collections');
+    const held = collected.filter(({ hold }) => hold !== null);
+    expect(held.map(({ hold }) => hold?.kind)).to.have.members(['promise', 'dispute']);
+    const various = contracts.filter(
+      ({ invoices, fulfillmentTasks, notes }) => invoices.length > 0 && fulfillmentTasks.length > 0 && notes.length > 2,
+    );
+    const ids = [...various.slice(0, 3).map(({ id }) => id), ...held.map(({ contractId }) => contractId)];
+    const entries = (await Promise.all(ids.map((id) => all<HistoryEntry>(owner, `/contracts/${id}/history`)))).flat();
     has(
       entries.flatMap(({ changes }) => changes),
       ({ record }) => record,

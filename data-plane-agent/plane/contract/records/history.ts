@@ -12,7 +12,6 @@ export const HISTORY_RECORDS = [
   'invoice',
   'fulfillment_task',
   'hold',
-  'reminder',
 ] as const;
 export type HistoryRecord = (typeof HISTORY_RECORDS)[number];
 
@@ -27,7 +26,7 @@ export const historyChangeProperties = {
   recordName: s.nullable(
     s.text({
       about:
-        "The displayed name: a contract's number, a line's period, a term's title, a note's label, an invoice's number, a task's code, the period of a hold's line, the step of a reminder.",
+        "The displayed name: a contract's number, a line's period, a term's title, a note's label, an invoice's number, a task's code, the period of a hold's line.",
     }),
   ),
   field: s.text({
