@@ -22,13 +22,25 @@ export interface About {
 
 /** Serves the document under the prefix. It is generated once at startup, so that its errors are found then. */
 export function openapiPage(endpoints: Endpoints, about: About): Page {
-  const body = JSON.stringify(openapi(endpoints, about));
+  const body = documentOf(endpoints, about);
   const etag = `"${sha256Hex(body).slice(0, 32)}"`;
   return {
     path: `${PREFIX}/openapi.json`,
     answer: (ctx) => sendDocument(ctx, { type: 'application/json; charset=utf-8', etag, body }),
   };
 }
+
+/** Servers of one process, as in tests, have the same document, which takes long to generate. */
+function documentOf(endpoints: Endpoints, { productName, version, examples = NO_EXAMPLES }: About): string {
+  const last = LAST.get(endpoints);
+  if (last?.productName === productName && last.version === version && last.examples === examples) return last.body;
+  const body = JSON.stringify(openapi(endpoints, { productName, version, examples }));
+  LAST.set(endpoints, { productName, version, examples, body });
+  return body;
+}
+
+const NO_EXAMPLES: Examples = {};
+const LAST = new WeakMap<Endpoints, Required<About> & { readonly body: string }>();
 
 /**
  * Generates the OpenAPI 3.1 document from the schemas used for validation. Throws if an endpoint has no summary or no
