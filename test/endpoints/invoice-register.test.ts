@@ -46,8 +46,11 @@ describe('the invoice register over HTTP', () => {
         expect(status, text).to.equal(201);
         return body;
       };
-      const reverse = (contract: { readonly id: string }, { id }: { readonly id: string }, changes: object = {}) =>
-        owner.patch<InvoiceResult>(`/contracts/${contract.id}/invoices/${id}`, { status: 'red_letter', ...changes });
+      const reverse = <T = InvoiceResult>(
+        contract: { readonly id: string },
+        { id }: { readonly id: string },
+        changes: object = {},
+      ) => owner.patch<T>(`/contracts/${contract.id}/invoices/${id}`, { status: 'red_letter', ...changes });
       const list = async (query: Query = {}, client = owner): Promise<Page> => {
         const { status, body, text } = await client.get<Page>('/invoices', { query });
         expect(status, text).to.equal(200);
@@ -316,18 +319,15 @@ describe('the invoice register over HTTP', () => {
           expect(codes(body)).to.deep.equal(['RED_LETTER_NO_PROVISIONAL']);
           expect(body.warnings[0]?.message).to.contain('K-1-R');
           const redId = body.reversedByInvoiceId ?? '';
-          const taken = await reverse(contract, blue, { redLetterNo: 'k-2' });
-          expect([taken.status, (taken.body as unknown as DomainError).error.details]).to.deep.equal([
-            409,
-            { field: 'redLetterNo', value: 'k-2' },
-          ]);
+          const taken = await reverse<DomainError>(contract, blue, { redLetterNo: 'k-2' });
+          expect([taken.status, taken.body.error.details]).to.deep.equal([409, { field: 'redLetterNo', value: 'k-2' }]);
           const named = await reverse(contract, blue, { redLetterNo: 'K-9', redLetterDate: '2026-02-28' });
           expect([named.status, named.body.id, named.body.warnings]).to.deep.equal([200, blue.id, []]);
           expect(named.body.contractVersion).to.be.above(body.contractVersion);
           const red = await redOf(blue);
           expect([red?.id, red?.invoiceNo, red?.invoiceDate]).to.deep.equal([redId, 'K-9', '2026-02-28']);
-          const other = await reverse(contract, { id: redId }, { redLetterNo: 'K-10' });
-          expect([other.status, (other.body as unknown as DomainError).error.details]).to.deep.equal([
+          const other = await reverse<DomainError>(contract, { id: redId }, { redLetterNo: 'K-10' });
+          expect([other.status, other.body.error.details]).to.deep.equal([
             409,
             { fields: ['redLetterNo'], status: 'red_letter' },
           ]);
