@@ -20,8 +20,8 @@ module.exports = {
   // Handles left open must be noticed: the run does not end, or test/support/each-file.ts reports them.
   exit: false,
   require: ['./test/support/each-file.ts', './test/support/programs.ts'],
-  // Each file runs in a worker. One worker more than cores, because tests often wait for a server.
+  // Each file runs in a worker. Two workers more than cores, because tests often wait for a server or for the disk.
   parallel: true,
-  jobs: Math.min(6, availableParallelism() + 1),
+  jobs: Math.min(6, availableParallelism() + 2),
   forbidOnly: Boolean(process.env.CI),
 };

@@ -18,23 +18,23 @@ export interface Chain {
 }
 
 /**
- * The audit chains that this installation keeps, without those that agents keep. Throws NOT_FOUND for an unknown
- * organisation.
+ * The audit chains that this installation keeps. Those that agents keep are only included for a named organisation and
+ * the source `data`. Throws NOT_FOUND for an unknown organisation.
  */
 export async function chainsOf(
   { platform, tenant }: Planes,
   { slug, source }: { slug?: string | undefined; source?: Source | undefined },
 ): Promise<Chain[]> {
   const tenants = await tenantsOf(createTenantLookup({ database: platform }), slug);
-  if (source === 'data' && !tenant)
+  if (source === 'data' && !tenant && slug === undefined)
     throw new CommandError(
       'DATA_KEPT_BY_AGENTS',
-      "contract data and its audit are kept by the organisations' own agents",
+      "contract data and its audit are kept by the organisations' own agents: name one with --tenant",
     );
   const chains: Chain[] = slug === undefined ? [{ source: 'platform', tenantId: null, slug: null }] : [];
   for (const { id, slug: name } of tenants) {
     chains.push({ source: 'platform', tenantId: id, slug: name });
-    if (tenant) chains.push({ source: 'data', tenantId: id, slug: name });
+    if (tenant || source === 'data') chains.push({ source: 'data', tenantId: id, slug: name });
   }
   return chains.filter((chain) => source === undefined || chain.source === source);
 }

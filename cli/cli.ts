@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { Clock } from '../data-plane-agent/base/clock.js';
 import type { ProcessLike } from '../data-plane-agent/base/lifecycle.js';
-import type { Io } from './io.js';
+import type * as ServerParts from './server-parts.js';
+import type { Io } from '../data-plane-agent/base/command-line/io.js';
 
 /** The environment that commands run in. */
 export interface Cli {
@@ -16,17 +17,11 @@ export interface Cli {
   readonly nodeVersion: string;
   /** Signals, for the command that keeps running (`demo`). */
   readonly process: ProcessLike;
+  /** The server, for the commands that run it or its services: half of all modules, which the others do not load. */
+  readonly server: () => Promise<typeof ServerParts>;
 }
 
 /** Adds a command to the program. An error that its action throws sets the exit code. */
 export type AddCommand = (program: Command, cli: Cli) => void;
 
-/** The option that every command has. */
-export const JSON_OPTION = ['--json', 'answer in JSON, for scripts'] as const;
-
-/** Examples under a command's help. */
-export const examples = (...lines: readonly string[]): string =>
-  `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  $ ${line}`).join('\n')}`;
-
-/** Formats a JSON value for output. */
-export const jsonText = (value: unknown): string => JSON.stringify(value, null, 2);
+export { examples, JSON_OPTION, jsonText } from '../data-plane-agent/base/command-line/help.js';

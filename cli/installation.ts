@@ -6,13 +6,14 @@ import { openDatabase, sqlitePath } from '../data-plane-agent/base/database/open
 import { createLog } from '../data-plane-agent/base/log.js';
 import { createLocalDataPlane } from '../data-plane-agent/plane/local/index.js';
 import { OPERATIONS } from '../data-plane-agent/plane/operations/index.js';
-import { compose, type Composed } from '../server/compose.js';
+import type { Composed } from '../server/compose.js';
 import { readServerConfig, type Config, type SETTINGS } from '../server/config.js';
 import { loadServerConfig } from '../server/config-load.js';
-import { agentsOnly, embedded, type DataPlanes } from '../server/data-planes/for-tenant.js';
+import { embedded, type DataPlanes } from '../server/data-planes/for-tenant.js';
+import { createLinks } from '../server/data-planes/link/links.js';
 import { refuseUnusableDatabases } from '../server/database-check.js';
 import { databasesOf, type ManagedDatabase } from '../server/foundation.js';
-import { ownSecretKeysPath } from '../server/secret-keys.js';
+import { ownSecretKeysPath } from '../data-plane-agent/host/secret-keys.js';
 import type { Actor } from '../server/access/actor.js';
 import { newId } from '../data-plane-agent/base/ids.js';
 import type { Cli } from './cli.js';
@@ -47,9 +48,10 @@ export function lookAtConfiguration({ env }: Cli): LookedAt {
 /** Runs `work` on the services of the server, without HTTP. Migrates the databases first. */
 export async function withInstallation<T>(
   config: Config,
-  { clock }: Cli,
+  { clock, server }: Cli,
   work: (installation: Composed) => Promise<T>,
 ): Promise<T> {
+  const { compose } = await server();
   // Errors are thrown to the command, which reports them; a log would report them twice.
   const composed = await compose(config, { clock, log: createLog({ level: 'silent', name: 'duebook' }) });
   try {
@@ -64,7 +66,7 @@ export async function withPlanes<T>(config: Config, { clock }: Cli, work: (plane
   const databases = databasesOf(config);
   await refuseUnusableDatabases(Object.values(databases));
   return withMigrated(databases.platform, config, (platform) => {
-    if (!databases.tenant) return work({ platform, tenant: undefined, dataPlanes: agentsOnly() });
+    if (!databases.tenant) return withAgents(config, { clock, platform }, work);
     return withMigrated(databases.tenant, config, (tenant) =>
       work({
         platform,
@@ -75,6 +77,21 @@ export async function withPlanes<T>(config: Config, { clock }: Cli, work: (plane
       }),
     );
   });
+}
+
+/** Agents are reached through the replicas of the service that hold their sessions, or at their endpoints. */
+async function withAgents<T>(
+  config: Config,
+  { clock, platform }: { readonly clock: Cli['clock']; readonly platform: Database },
+  work: (planes: Planes) => Promise<T>,
+): Promise<T> {
+  const log = createLog({ level: 'silent', name: 'duebook' });
+  const links = createLinks(config, { database: platform, clock, log });
+  try {
+    return await work({ platform, tenant: undefined, dataPlanes: links.dataPlanes });
+  } finally {
+    links.close();
+  }
 }
 
 export interface Planes {

@@ -1,6 +1,6 @@
 import { systemClock } from '../data-plane-agent/base/clock.js';
 import { loadDotEnv } from '../data-plane-agent/base/config.js';
-import { createIo } from './io.js';
+import { createIo } from '../data-plane-agent/base/command-line/io.js';
 import { run } from './run.js';
 
 /** Runs the command line of the process and sets its exit code. */
@@ -16,5 +16,6 @@ export async function start(process: NodeJS.Process): Promise<void> {
     env: () => loadDotEnv('.env', process.env),
     nodeVersion: process.versions.node,
     process,
+    server: () => import('./server-parts.js'),
   });
 }

@@ -15,17 +15,23 @@ import { createChanges } from './access/changes.js';
 import { createPlans } from './access/plans.js';
 import { composeAuth } from './compose/auth.js';
 import { composeCalendar } from './compose/calendar.js';
+import { composeCollections } from './compose/collections.js';
+import { composeJoining } from './compose/joining.js';
 import { composeChallenge } from './compose/challenge.js';
+import { composeLinkEvents } from './compose/links.js';
 import { composeTenants } from './compose/tenants.js';
 import { createPasswords, type Argon2 } from './credentials/passwords.js';
 import { createSignInMethods } from './credentials/sign-in-methods.js';
 import type { Config } from './config.js';
 import { callOf } from './data-planes/call.js';
+import { createLinkKeys } from './data-planes/joining/link-keys.js';
 import { EXAMPLES } from './endpoints/examples.js';
 import { ENDPOINTS } from './endpoints/index.js';
 import { openFoundation, type Foundation, type Host } from './foundation.js';
 import { createHealth } from './services/health.js';
 import { accountPages } from './http/account-pages.js';
+import { readJson } from './http/body.js';
+import { bodyLimits } from './http/body-limits.js';
 import { docsPages } from './http/docs-page.js';
 import { guidePages } from './http/guide-pages.js';
 import { homePages, type SignInAs } from './http/home-page.js';
@@ -41,11 +47,13 @@ import { createAiGateway } from './integrations/ai-gateway/ai-gateway.js';
 import { policyOf } from './integrations/ai-gateway/settings.js';
 import { jobsOf } from './jobs.js';
 import { createMailOutbox } from './notifications/outbox.js';
-import { composeSender } from './compose/notifications.js';
+import { deliveryLabels, queueReadings } from './notifications/metrics.js';
+import { composeDelivering, composeSender } from './compose/notifications.js';
 import { keySet } from './pages.js';
 import { createSchedules, type Schedules } from '../data-plane-agent/base/schedules.js';
 import type { Services } from './services/services.js';
 import { keyedDatabase } from './store/keyed-database.js';
+import { createReminders } from './collections/reminders.js';
 import { sealTargets } from './tenants/sealed-targets.js';
 
 export interface ComposeOptions {
@@ -63,6 +71,8 @@ export interface ComposeOptions {
   readonly argon2?: Argon2 | undefined;
   /** For tests: hosts the data plane elsewhere and calls it over a connection. */
   readonly host?: Host | undefined;
+  /** The port on which the process listens, for connections of agents. Without it none are accepted. */
+  readonly port?: number | undefined;
 }
 
 export interface Composed {
@@ -85,17 +95,17 @@ export async function compose(
     checkAnswers = false,
     argon2,
     host,
+    port,
     signInAs,
   }: ComposeOptions,
 ): Promise<Composed> {
-  const foundation = await openFoundation(config, { clock, log, residentBytes, host });
-  const { platform, hosted, dataPlanes } = foundation;
+  const foundation = await openFoundation(config, { clock, log, residentBytes, host, port });
+  const { platform, hosted, dataPlanes, links } = foundation;
   try {
     await refuseOtherKeys(platform, config);
     const sealed = await sealTargets(platform, config.keyRing);
     if (sealed > 0) log.info({ sealed }, 'plain-text targets of notification channels were encrypted');
-    // Without a hosted database, none can be down.
-    const tenantDb = hosted?.probes.database ?? (() => Promise.resolve(true));
+    const tenantDb = hosted?.probes.database ?? links?.isUp ?? (() => Promise.resolve(true));
     const health = createHealth({
       edition: config.edition,
       clock,
@@ -125,6 +135,7 @@ export async function compose(
       dataPlanes,
       outbound: outbounds.forTenants,
       sender,
+      onRevoked: links?.revoked,
     });
     const { authenticator, ...auth } = await composeAuth(config, {
       ...parts,
@@ -134,6 +145,21 @@ export async function compose(
       outbound: outbounds.forOperator,
     });
     const calendar = composeCalendar(config, { ...parts, log, dataPlanes, outbound: outbounds.forOperator });
+    const metrics = createMetrics({
+      token: config.metricsToken,
+      queues: queueReadings({ platform, hosted, clock }),
+      pools: { platform: () => platform.pool(), ...(hosted ? { tenant: () => hosted.database.pool() } : {}) },
+    });
+    const { engine, deliveries, mails } = composeDelivering(config, {
+      ...parts,
+      log,
+      dataPlanes,
+      directory,
+      sender,
+      onSettled: (attempt) => metrics.delivered(deliveryLabels(attempt)),
+    });
+    const { runReminders, reminderSweeps } = composeCollections({ ...parts, log, dataPlanes, deliveries, metrics });
+    links?.attach({ changes: parts.changes, metrics, events: composeLinkEvents({ log, deliveries, reminderSweeps }) });
     const audit = createPlatformAudit({ database: platform, keyRing: config.keyRing });
     const refusals = createRefusals({ database: platform, clock, log });
     const services: Services = {
@@ -151,11 +177,21 @@ export async function compose(
       }),
       calendar,
       mail,
+      sender,
+      deliveries,
+      reminders: createReminders({ ...parts, contractLink: config.contractLink, directory, sender, deliveries }),
+      runReminders,
       challenge: composeChallenge(config, { log }),
     };
-    const metrics = createMetrics({
-      token: config.metricsToken,
-      pools: { platform: () => platform.pool(), ...(hosted ? { tenant: () => hosted.database.pool() } : {}) },
+    const version = versionOf(import.meta.url);
+    const linkKeys = links?.keys ?? createLinkKeys({ ...parts, keyRing: config.keyRing });
+    const limit = rateLimit({ perMinute: config.rateLimitPerMinute });
+    const joining = composeJoining(config, {
+      ...parts,
+      linkKeys,
+      version,
+      limit: limit?.address,
+      readJson: (ctx) => readJson(ctx, bodyLimits({ needs: 'public' })),
     });
     const app = createApp({
       endpoints: ENDPOINTS,
@@ -170,7 +206,7 @@ export async function compose(
             onReplay: caller.onReplay,
             signal: caller.signal,
           }),
-        limit: rateLimit({ perMinute: config.rateLimitPerMinute }),
+        limit,
         https: config.publicUrl.startsWith('https:'),
         checkAnswers,
       },
@@ -179,13 +215,13 @@ export async function compose(
         readyz({ ready: async () => accepting() && (await health.platformDbUp()) }),
         metrics.page,
         keySet(services.keys),
-        openapiPage(ENDPOINTS, { ...config, version: versionOf(import.meta.url), examples: EXAMPLES }),
+        openapiPage(ENDPOINTS, { ...config, version, examples: EXAMPLES }),
         ...homePages({ ...config, signInAs, isSetUp: tenants.any, isTransient: isUnavailable }),
         ...docsPages(config),
         ...guidePages(config),
         ...accountPages(config),
       ],
-      routes: hosted?.routes ?? [],
+      routes: [...(hosted?.routes ?? []), ...(links?.routes ?? []), ...joining],
       clock,
       log,
       corsOrigins: config.corsOrigins,
@@ -194,7 +230,7 @@ export async function compose(
       observers: [metrics.observe],
     });
     const schedules = createSchedules({
-      jobs: jobsOf(config, {
+      jobs: jobsOf({
         database: platform,
         clock,
         log,
@@ -203,11 +239,17 @@ export async function compose(
         dataPlanes,
         hosted,
         calendar: calendar.upkeep,
+        engine,
+        deliveries,
+        mails,
+        reminderSweeps,
+        links,
       }),
       leases: new Leases(platform, clock, { holder: newId(), log }),
       log,
     });
     const close = async (): Promise<void> => {
+      await engine.stop();
       await refusals.flush();
       await foundation.close();
     };

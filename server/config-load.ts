@@ -1,11 +1,9 @@
-import { existsSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { ConfigResult, Fault, Values } from '../data-plane-agent/base/config.js';
 import { isProduction, readServerConfig, type Config, type SETTINGS } from './config.js';
 import { refuseUnusableDatabases } from './database-check.js';
 import { databasesOf } from './foundation.js';
 import { keysFault, otherKeys } from './key-ring-check.js';
-import { generatedSecretKeys, ownSecretKeys } from './secret-keys.js';
+import { generatedSecretKeys, inFolder, ownSecretKeys } from '../data-plane-agent/host/secret-keys.js';
 
 export type LoadedConfig =
   | {
@@ -49,22 +47,4 @@ async function keysFor(values: Values<typeof SETTINGS>): Promise<string | Fault>
   if (!fault) return inFolder(dataDir, () => generatedSecretKeys(dataDir));
   // Another process may have generated the keys since, and sealed the database with them.
   return inFolder(dataDir, () => ownSecretKeys(dataDir)) ?? keysFault(fault);
-}
-
-/** Reports an error of the file system as a fault of DATA_DIR: it is a wrong setting, not an internal error. */
-function inFolder<T>(dataDir: string, work: () => T): T | Fault {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof Error && 'syscall' in error)) throw error;
-    const folder = resolve(dataDir);
-    const fix = `let the user that runs the server write to ${folder}, or set DATA_DIR to another folder`;
-    const isFile = existsSync(folder) && !statSync(folder).isDirectory();
-    return {
-      name: 'DATA_DIR',
-      problem: isFile
-        ? `must be a folder, but ${folder} is a file: set DATA_DIR to another path`
-        : `must be a folder that can be read and written (${error.message}): ${fix}`,
-    };
-  }
 }

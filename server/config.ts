@@ -25,6 +25,7 @@ import { sqlitePath } from '../data-plane-agent/base/database/open.js';
 import { isLoopback } from '../data-plane-agent/base/loopback.js';
 import type { KeyRing } from '../data-plane-agent/base/secrets.js';
 import {
+  BACKUP_SETTINGS,
   databaseDefault,
   HOST_CAUTIONS,
   HOST_REFUSALS,
@@ -154,6 +155,12 @@ export const SETTINGS = {
     kind: integer({ min: 0, max: 16 }),
     default: 0,
   }),
+  peerUrl: setting({
+    name: 'PEER_URL',
+    about:
+      'Where other replicas of this service reach this one, such as http://10.1.2.3:3000, to forward requests for agents that are connected here. Defaults to its port on this machine; only used with EDITION=enterprise_hybrid.',
+    kind: origin(),
+  }),
   productName: setting({
     name: 'PRODUCT_NAME',
     about: 'The name of the service in pages and mails.',
@@ -233,6 +240,12 @@ export const SETTINGS = {
       'Private address ranges that outbound requests to user-supplied addresses may access, comma-separated, such as 10.0.0.0/8. Loopback must be listed too; link-local and metadata addresses are never allowed.',
     kind: cidrs(),
     default: '',
+  }),
+  ...BACKUP_SETTINGS,
+  backupPlatformDatabaseUrl: setting({
+    name: 'BACKUP_PLATFORM_DATABASE_URL',
+    about: 'The database of PLATFORM_DATABASE_URL as another role, for pg_dump; usually not needed.',
+    kind: url({ protocols: ['postgres', 'postgresql'] }),
   }),
   logLevel: PROCESS_SETTINGS.logLevel,
   metricsToken: PROCESS_SETTINGS.metricsToken,

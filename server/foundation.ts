@@ -4,7 +4,8 @@ import { openPlane, planeDatabase, type HostedPlane, type HostParts } from '../d
 import type { HostSettings } from '../data-plane-agent/host/settings.js';
 import type { Config } from './config.js';
 import { refuseUnusableDatabases } from './database-check.js';
-import { agentsOnly, embedded, type DataPlanes } from './data-planes/for-tenant.js';
+import { embedded, type DataPlanes } from './data-planes/for-tenant.js';
+import { createLinks, type LinkConfig, type Links } from './data-planes/link/links.js';
 import { PLATFORM_MIGRATIONS } from './store/migrations/index.js';
 
 export type { ManagedDatabase };
@@ -17,6 +18,8 @@ export interface Foundation {
   readonly hosted: HostedPlane | undefined;
   /** Its database. */
   readonly tenant: Database | undefined;
+  /** The links to agents; undefined unless only agents store contract data. */
+  readonly links: Links | undefined;
   close(): Promise<void>;
 }
 
@@ -24,10 +27,15 @@ export interface Foundation {
 export interface Hosting {
   readonly hosted: HostedPlane;
   readonly dataPlanes: DataPlanes;
+  /** If it is called over links, as behind agents. */
+  readonly links?: Links | undefined;
 }
 
 /** Opens a hosted data plane. */
-export type Host = (settings: HostSettings, parts: HostParts) => Promise<Hosting>;
+export type Host = (
+  settings: HostSettings & LinkConfig,
+  parts: HostParts & { readonly platform: Database; readonly port: number | undefined },
+) => Promise<Hosting>;
 
 /** The databases of this installation, without those of agents. */
 export function databasesOf(config: Pick<Config, 'edition' | 'platformDatabaseUrl' | 'tenantDatabaseUrl'>): {
@@ -49,7 +57,15 @@ export function databasesOf(config: Pick<Config, 'edition' | 'platformDatabaseUr
  */
 export async function openFoundation(
   config: Config,
-  { host = inProcess, ...parts }: HostParts & { readonly host?: Host | undefined },
+  {
+    host = inProcess,
+    port,
+    ...parts
+  }: HostParts & {
+    readonly host?: Host | undefined;
+    /** The port of this process, if it accepts connections of agents. */
+    readonly port?: number | undefined;
+  },
 ): Promise<Foundation> {
   await refuseUnusableDatabases(Object.values(databasesOf(config)));
   const platform = await openMigrated(databasesOf(config).platform, {
@@ -57,20 +73,21 @@ export async function openFoundation(
     log: parts.log,
   });
   try {
-    if (!keepsContractData(config))
-      return {
-        platform,
-        dataPlanes: agentsOnly(),
-        hosted: undefined,
-        tenant: undefined,
-        close: () => platform.close(),
+    if (!keepsContractData(config)) {
+      const links = createLinks(config, { ...parts, database: platform, port });
+      const close = async (): Promise<void> => {
+        links.close();
+        await platform.close();
       };
-    const { hosted, dataPlanes } = await host(config, parts);
+      return { platform, dataPlanes: links.dataPlanes, hosted: undefined, tenant: undefined, links, close };
+    }
+    const { hosted, dataPlanes, links } = await host(config, { ...parts, platform, port });
     const close = async (): Promise<void> => {
+      links?.close();
       await hosted.close();
       await platform.close();
     };
-    return { platform, dataPlanes, hosted, tenant: hosted.database, close };
+    return { platform, dataPlanes, hosted, tenant: hosted.database, links, close };
   } catch (error) {
     await platform.close();
     throw error;

@@ -1,42 +1,44 @@
-import type { Clock } from '../data-plane-agent/base/clock.js';
-import type { Database } from '../data-plane-agent/base/database/database.js';
-import type { Log } from '../data-plane-agent/base/log.js';
+import type { Step } from '../data-plane-agent/host/upkeep.js';
 import type { HostedPlane } from '../data-plane-agent/host/open-plane.js';
 import { createAuditChaining } from './audit/chaining.js';
 import { createLogHeads } from './audit/heads.js';
 import type { PlatformAudit } from './audit/platform-audit.js';
 import type { Refusals } from './audit/refusals.js';
 import { createRecordRepeats } from './audit/repeats.js';
-import type { Config } from './config.js';
 import { eachTenant, workedFor, type TenantsOptions } from './data-planes/each-tenant.js';
+import type { Links } from './data-planes/link/links.js';
 import type { CalendarUpkeep } from './integrations/calendar/upkeep.js';
-import { createMailDelivery } from './notifications/delivery.js';
-import { createSmtp } from './notifications/smtp.js';
+import type { ReminderSweeps } from './collections/sweeps.js';
+import type { Delivering } from './compose/notifications.js';
+import { MAIL_LANE } from './notifications/mail-queue.js';
 import type { Job } from '../data-plane-agent/base/schedules.js';
 import { removeExpired } from './store/expiry.js';
 
 /** The scheduled jobs of the server and of a hosted data plane. */
-export function jobsOf(
-  config: Config,
-  {
-    hosted,
-    ...parts
-  }: TenantsOptions & {
+export function jobsOf({
+  hosted,
+  ...parts
+}: TenantsOptions &
+  Delivering & {
     readonly audit: PlatformAudit;
     readonly refusals: Refusals;
     readonly hosted: HostedPlane | undefined;
     readonly calendar: CalendarUpkeep;
-  },
-): readonly Job[] {
-  const { database, clock } = parts;
-  const ofPlane = hosted?.jobs({ tenants: workedFor(parts) }) ?? [];
+    readonly reminderSweeps: ReminderSweeps;
+    readonly links: Pick<Links, 'jobs'> | undefined;
+  }): readonly Job[] {
+  const { database, clock, deliveries } = parts;
+  const deliver: Step = (_plane, tenantId) => deliveries.start(tenantId).then(() => ({ more: false }));
+  const ofPlane = hosted?.jobs({ tenants: workedFor(parts), deliver }) ?? [];
   return joined([
-    ...mailJob(config, parts),
+    ...mailJob(parts),
     ...auditJobs(parts),
     ...calendarJobs(parts.calendar),
+    reminderJob(parts.reminderSweeps),
     lookForWork(parts),
     { name: 'expiry', rule: '40 */10 * * * *', run: (signal) => removeExpired(database, { at: clock.now(), signal }) },
     ...ofPlane,
+    ...(parts.links?.jobs ?? []),
   ]);
 }
 
@@ -60,6 +62,13 @@ const calendarJobs = (calendar: CalendarUpkeep): Job[] => [
     run: (signal) => calendar.revokeDue(signal),
   },
 ];
+
+const reminderJob = (sweeps: ReminderSweeps): Job => ({
+  name: 'reminders',
+  rule: '5 * * * * *',
+  isDue: sweeps.isDue,
+  run: (signal) => sweeps.run(signal),
+});
 
 /**
  * The only maintenance that calls every tenant's data plane, once a day: it finds due work that no write has enqueued.
@@ -89,18 +98,14 @@ function joined(jobs: readonly Job[]): readonly Job[] {
 }
 
 /** Only if there is a mail server. */
-function mailJob(
-  { smtpUrl, mailFrom, keyRing, productName }: Config,
-  { database, clock, log }: { database: Database; clock: Clock; log: Log },
-): Job[] {
-  if (smtpUrl === undefined || mailFrom === undefined) return [];
-  const delivery = createMailDelivery({
-    database,
-    clock,
-    keyRing,
-    log,
-    send: createSmtp({ url: smtpUrl, from: mailFrom }),
-    productName,
-  });
-  return [{ name: 'mail', rule: '*/2 * * * * *', isDue: delivery.isDue, run: (signal) => delivery.deliverDue(signal) }];
-}
+const mailJob = ({ engine, mails }: Delivering): Job[] =>
+  mails
+    ? [
+        {
+          name: 'mail',
+          rule: '*/2 * * * * *',
+          isDue: mails.isDue,
+          run: (signal) => engine.work(mails, [MAIL_LANE], signal),
+        },
+      ]
+    : [];

@@ -7,7 +7,7 @@ import type { KeyRing } from '../data-plane-agent/base/secrets.js';
 import { opensActiveKey } from './auth/keys.js';
 import type { Config } from './config.js';
 import { databasesOf } from './foundation.js';
-import { ownSecretKeysPath } from './secret-keys.js';
+import { ownSecretKeysPath } from '../data-plane-agent/host/secret-keys.js';
 
 /** Why the secret keys do not fit the platform database, and what to do. */
 export interface KeyRingFault {

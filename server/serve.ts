@@ -14,14 +14,25 @@ export interface Serving extends Composed {
  */
 export async function serve(
   config: Config,
-  options: Omit<ComposeOptions, 'accepting'> & { lifecycle: Lifecycle },
+  options: Omit<ComposeOptions, 'accepting' | 'port'> & { lifecycle: Lifecycle },
 ): Promise<Serving> {
   const { clock, log, lifecycle } = options;
   const front = await openFront({ host: config.host, port: config.port, clock, log });
   lifecycle.onStop('http', 'server', front.stop);
-  const composed = await compose(config, { ...options, accepting: () => lifecycle.state === 'ready' });
-  const { hosted } = composed.foundation;
+  const composed = await compose(config, {
+    ...options,
+    port: front.port,
+    accepting: () => lifecycle.state === 'ready',
+  });
+  const { hosted, links } = composed.foundation;
   stopInOrder(lifecycle, { ...composed, hosted });
+  if (links?.hub) {
+    const { hub } = links;
+    lifecycle.onStop('agents', 'links', hub.close);
+    lifecycle.onStop('agents', 'drain', hub.drain);
+    front.onUpgrade(hub.upgrades);
+    await hub.start();
+  }
   front.serve(composed.app);
   composed.schedules.start();
   hosted?.background.add(hosted.probes.files());

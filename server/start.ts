@@ -7,7 +7,7 @@ import { loadServerConfig, type LoadedConfig } from './config-load.js';
 import { DatabaseUnreachable, urlSetting } from './database-check.js';
 import { nextSteps } from './first-start.js';
 import { databasesOf } from './foundation.js';
-import { listenFaultOf } from './listen-fault.js';
+import { listenFaultOf } from '../data-plane-agent/base/http/listen-fault.js';
 import { namesOtherPort, openAddress, otherPort } from './open-address.js';
 import { notProduction } from './operating-mode.js';
 import { serve } from './serve.js';

@@ -1,21 +1,41 @@
+import { join } from 'node:path';
+import { InvalidArgumentError, Option } from 'commander';
+import { lockDataDir } from '../../data-plane-agent/agent/process-lock.js';
 import { createLifecycle, type Lifecycle } from '../../data-plane-agent/base/lifecycle.js';
 import { createLog, type Log } from '../../data-plane-agent/base/log.js';
-import { compose, type Composed } from '../../server/compose.js';
+import { LOOPBACK_RANGES } from '../../data-plane-agent/base/outbound-addresses.js';
+import type { Composed } from '../../server/compose.js';
 import type { Config } from '../../server/config.js';
-import { serve } from '../../server/serve.js';
-import { listenFaultOf } from '../../server/listen-fault.js';
+import { listenFaultOf } from '../../data-plane-agent/base/http/listen-fault.js';
 import { openAddress } from '../../server/open-address.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
 import { DEMO_OWNER, DEMO_TENANT } from '../demo/cast.js';
+import { datedClock } from '../demo/dated-clock.js';
+import type { Desk } from '../demo/desk.js';
 import { enterBook } from '../demo/enter.js';
 import { enterFiles } from '../demo/files.js';
+import { runDemoAgent } from '../demo/hybrid/agent.js';
+import { agentEnded, type AgentProcess } from '../demo/hybrid/agent-process.js';
+import {
+  agentSetup,
+  enteringConfig,
+  hostOfAgent,
+  hybridCli,
+  refuseFreePort,
+  refuseOtherKind,
+  refuseUnusablePort,
+  type AgentSetup,
+} from '../demo/hybrid/setup.js';
+import { enterReminders } from '../demo/reminders.js';
 import { completeDemo, demoPeople, demoTenant, type DemoTenant } from '../demo/tenant.js';
 import { firstRequests, type Request } from '../demo/try-it.js';
-import { CommandError } from '../errors.js';
+import { CommandError, EXIT } from '../errors.js';
 import { cliActor, configuration, lookAtConfiguration } from '../installation.js';
 import { curlLine } from '../render/curl.js';
 
 interface Options {
+  readonly hybrid?: true;
+  readonly agentPort: number;
   /** False with `--no-serve`. */
   readonly serve: boolean;
   readonly json?: true;
@@ -25,23 +45,38 @@ export const addDemo: AddCommand = (program, cli) => {
   program
     .command('demo')
     .description('Creates an organisation with realistic contracts, once, and starts the server. Not for production.')
+    .option('--hybrid', 'store the contracts behind a data-plane agent, which is started beside the server')
+    .addOption(new Option('--agent-port <port>', 'port of the agent, with --hybrid').default(8_090).argParser(portOf))
     .option('--no-serve', 'create the data, but do not start the server')
     .option(...JSON_OPTION)
     .addHelpText(
       'after',
-      '\nDates are relative to the day of the first run. The next run continues an interrupted one.',
+      '\nDates are relative to the day of the first run. The next run continues an interrupted one. With --hybrid, DATA_DIR is ./data/hybrid unless it is set, and the agent has its data in DATA_DIR/agent.',
     )
-    .addHelpText('after', examples('duebook demo', 'DATA_DIR=/tmp/book PORT=9090 duebook demo'))
-    .action((options: Options) => demo(cli, options));
+    .addHelpText(
+      'after',
+      examples('duebook demo', 'DATA_DIR=/tmp/book PORT=9090 duebook demo', 'duebook demo --hybrid'),
+    )
+    .action((options: Options) => demo(options.hybrid ? hybridCli(cli) : cli, options));
 };
 
+function portOf(value: string): number {
+  const port = Number(value);
+  if (!/^\d{1,5}$/.test(value) || port < 1 || port > 65_535)
+    throw new InvalidArgumentError('It must be a port from 1 to 65535.');
+  return port;
+}
+
 async function demo(cli: Cli, options: Options): Promise<void> {
-  const config = await configuration(cli, { quiet: options.json === true });
+  const config = withLoopback(cli, await configuration(cli, { quiet: options.json === true }));
   if (config.production)
     throw new CommandError(
       'DEMO_IN_PRODUCTION',
       'the demo is not for production (NODE_ENV=production): use "duebook bootstrap" to create an organisation',
     );
+  const isHybrid = options.hybrid === true;
+  refuseOtherKind(config, { hybrid: isHybrid });
+  const agent = isHybrid ? await prepareAgent(cli, config, options) : undefined;
   // The access log would scroll the printed requests away: unless LOG_LEVEL is set, only warnings and errors are
   // logged.
   const asked = lookAtConfiguration(cli).sources['LOG_LEVEL'] !== 'default';
@@ -53,8 +88,8 @@ async function demo(cli: Cli, options: Options): Promise<void> {
   const lifecycle = createLifecycle({ log });
   lifecycle.listen(cli.process);
   try {
-    const made = await createDemo(cli, { config, log, lifecycle });
-    if (options.serve) await serveDemo(cli, { ...made, config, log, lifecycle, json: options.json === true });
+    const made = await createDemo(cli, { config, agent, log, lifecycle });
+    if (options.serve) await serveDemo(cli, { ...made, config, agent, log, lifecycle, json: options.json === true });
     else print(cli, { ...made, json: options.json === true });
   } catch (error) {
     // A stop by signal closes the databases during the work. The resulting error is not a failure.
@@ -64,6 +99,27 @@ async function demo(cli: Cli, options: Options): Promise<void> {
   }
 }
 
+async function prepareAgent(cli: Cli, config: Config, { agentPort, serve }: Options): Promise<AgentSetup> {
+  refuseFreePort(config);
+  const setup = agentSetup(cli, { dataDir: config.dataDir, port: agentPort });
+  if (serve) await refuseUnusablePort(setup);
+  return setup;
+}
+
+/** Unless `OUTBOUND_ALLOW_PRIVATE` is set, notification channels of the demo reach programs on this machine. */
+const withLoopback = (cli: Cli, config: Config): Config =>
+  lookAtConfiguration(cli).sources['OUTBOUND_ALLOW_PRIVATE'] === 'default'
+    ? { ...config, outboundAllowPrivate: [...LOOPBACK_RANGES] }
+    : config;
+
+interface Running {
+  readonly config: Config;
+  /** Stores the contracts, if there is one. */
+  readonly agent: AgentSetup | undefined;
+  readonly log: Log;
+  readonly lifecycle: Lifecycle;
+}
+
 interface DemoResult {
   readonly tenant: DemoTenant;
   /** False when it already existed. */
@@ -71,26 +127,40 @@ interface DemoResult {
 }
 
 /** The data is created before the server listens, so that no client sees incomplete data. */
-async function createDemo(
-  cli: Cli,
-  { config, log, lifecycle }: { config: Config; log: Log; lifecycle: Lifecycle },
-): Promise<DemoResult> {
+async function createDemo(cli: Cli, { config, agent, log, lifecycle }: Running): Promise<DemoResult> {
   const actor = cliActor();
-  const composed = await compose(config, { clock: cli.clock, log });
-  const close = once(composed.close);
+  const clock = datedClock(cli.clock);
+  const parts = await cli.server();
+  const lock = agent && lockDataDir(agent.config.dataDir);
+  const composed = await parts
+    .compose(agent ? enteringConfig(config, agent) : config, {
+      clock,
+      log,
+      host: agent && hostOfAgent(agent, parts),
+    })
+    .catch((error: unknown) => {
+      lock?.release();
+      throw error;
+    });
+  const close = once(async () => {
+    await composed.close();
+    lock?.release();
+  });
   // A stop during the work closes the databases after the current write.
   lifecycle.onStop('book', 'databases', close);
   try {
     const tenant = await demoTenant(composed, { dataDir: config.dataDir, actor });
     if (!tenant.complete) {
       const ids = await demoPeople(composed, { tenant, actor });
-      await enterBook({
+      const desk: Desk = {
         dataPlanes: composed.foundation.dataPlanes,
         tenant,
         ids,
         progress: (done, all) =>
           cli.io.progress(done === all ? '' : `Entering the demo's contracts: ${done} of ${all}`),
-      });
+      };
+      await enterBook(desk);
+      await enterReminders({ desk, composed, clock });
       await enterFiles({
         dataPlanes: composed.foundation.dataPlanes,
         tenant,
@@ -112,15 +182,9 @@ function once(close: () => Promise<void>): () => Promise<void> {
 
 async function serveDemo(
   cli: Cli,
-  {
-    tenant,
-    created,
-    config,
-    log,
-    lifecycle,
-    json,
-  }: DemoResult & { config: Config; log: Log; lifecycle: Lifecycle; json: boolean },
+  { tenant, created, config, agent, log, lifecycle, json }: DemoResult & Running & { json: boolean },
 ): Promise<void> {
+  const { serve } = await cli.server();
   let serving: Composed & { readonly port: number };
   try {
     serving = await serve(config, {
@@ -134,14 +198,54 @@ async function serveDemo(
     const fault = listenFaultOf(error, config);
     throw fault ? new CommandError(fault.code, `${fault.problem}; ${fault.fix}`, { cause: error }) : error;
   }
+  const behind = agent && (await runDemoAgent(cli, serving, { setup: agent, tenantId: tenant.id, config, lifecycle }));
   const address = openAddress({ ...config, port: serving.port });
   const requests = await firstRequests(serving, { tenant, address, clock: cli.clock });
-  print(cli, { tenant, created, json, served: { address, requests, accessTtl: config.accessTtl.text } });
+  const served = { address, requests, accessTtl: config.accessTtl.text };
+  print(cli, {
+    tenant,
+    created,
+    json,
+    served: agent && behind ? { ...served, agent: agentLines(agent, behind) } : served,
+  });
+  if (behind) stopWithoutAgent(cli, { agent: behind, lifecycle });
 }
+
+/** Reports the end of the agent, and ends the demo. */
+function stopWithoutAgent(
+  cli: Cli,
+  { agent, lifecycle }: { readonly agent: AgentProcess; readonly lifecycle: Lifecycle },
+): void {
+  void agent.ended.then(async (end) => {
+    if (lifecycle.state !== 'ready') return;
+    cli.io.message(`duebook: ${agentEnded(end).message}`);
+    await lifecycle.stop('the agent has ended');
+    cli.process.exit(EXIT.failed);
+  });
+}
+
+interface ShownAgent {
+  readonly pid: number;
+  readonly url: string;
+  readonly dataDir: string;
+  readonly operationLog: string;
+}
+
+const agentLines = ({ config }: AgentSetup, { pid }: AgentProcess): ShownAgent => ({
+  pid,
+  url: config.publicUrl,
+  dataDir: config.dataDir,
+  operationLog: join(config.dataDir, 'operations'),
+});
 
 interface Output extends DemoResult {
   readonly json: boolean;
-  readonly served?: { readonly address: string; readonly requests: readonly Request[]; readonly accessTtl: string };
+  readonly served?: {
+    readonly address: string;
+    readonly requests: readonly Request[];
+    readonly accessTtl: string;
+    readonly agent?: ShownAgent;
+  };
 }
 
 function print({ io }: Cli, { tenant, created, json, served }: Output): void {
@@ -153,6 +257,7 @@ function print({ io }: Cli, { tenant, created, json, served }: Output): void {
         created,
         signIn,
         ...(served ? { url: served.address, tryIt: served.requests.map(curlLine) } : {}),
+        ...(served?.agent ? { agent: served.agent } : {}),
       }),
     );
   }
@@ -161,12 +266,20 @@ function print({ io }: Cli, { tenant, created, json, served }: Output): void {
       ? 'The demo was created: 3 companies, 12 members, 300 contracts, 3 000 payment lines.'
       : 'The demo already exists.',
     ...(served ? ['', `  Service   ${served.address}/api/v1   (reference: ${served.address}/docs)`] : ['']),
+    ...(served?.agent ? aboutAgent(served.agent) : []),
     `  Sign in   organisation ${signIn.tenantSlug}, email ${signIn.email}, password ${signIn.password}`,
     '            (all twelve members have this password)',
     ...(served ? tryIt(served) : []),
   ];
   io.data(lines.join('\n'));
 }
+
+const aboutAgent = ({ pid, url, dataDir, operationLog }: ShownAgent): string[] => [
+  `  Agent     process ${pid}, ${url}, connected to the service`,
+  `            its contracts and files   ${dataDir}`,
+  `            its log of operations     ${operationLog}`,
+  `            (DATA_DIR=${dataDir} npx duebook-agent audit shows it)`,
+];
 
 const tryIt = ({ requests, accessTtl }: NonNullable<Output['served']>): string[] => [
   '',

@@ -1,8 +1,10 @@
+import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { isoOrNull } from '../../data-plane-agent/base/instants.js';
-import { createSigningKeys, listSigningKeys } from '../../server/auth/keys.js';
+import { createSigningKeys, listSigningKeys, type ListedSigningKey } from '../../server/auth/keys.js';
 import type { Config } from '../../server/config.js';
+import { createLinkKeys, listLinkKeys } from '../../server/data-planes/joining/link-keys.js';
 import { resealEverything, sealStatus, type PlacedSealCount } from '../../server/secret-rotation.js';
-import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
+import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
 import { CommandError } from '../errors.js';
 import { cliActor, configuration, withPlanes, withPlatform } from '../installation.js';
 import { table } from '../render/table.js';
@@ -10,7 +12,7 @@ import { table } from '../render/table.js';
 export const addKeys: AddCommand = (program, cli) => {
   const keys = program
     .command('keys')
-    .description('Keys that sign tokens, and keys that encrypt (seal) secrets.')
+    .description('Keys that sign tokens and requests to agents, and keys that encrypt (seal) secrets.')
     .helpCommand(false);
   addRotate(keys, cli);
   addStatus(keys, cli);
@@ -32,7 +34,7 @@ const ROTATION = [
 ];
 
 interface Json {
-  readonly json?: true;
+  readonly json?: true | undefined;
 }
 
 const addRotate: AddCommand = (keys, cli) => {
@@ -41,10 +43,16 @@ const addRotate: AddCommand = (keys, cli) => {
     .description(
       'Creates a new key to sign tokens with. The previous key verifies tokens until the last one has expired, so no session ends.',
     )
+    .option('--link', 'instead, the key that signs what is sent to agents; agents accept the previous one for 30 days')
     .option(...JSON_OPTION)
-    .addHelpText('after', examples('duebook keys rotate'))
-    .action(async ({ json }: Json) => {
+    .addHelpText(
+      'after',
+      '\nWith --link, connected agents learn the new key at once and others when they connect again. An agent that does not connect within the 30 days must join again.',
+    )
+    .addHelpText('after', examples('duebook keys rotate', 'duebook keys rotate --link'))
+    .action(async ({ link, json }: Json & { readonly link?: true }) => {
       const config = await configuration(cli, { quiet: json === true });
+      if (link) return rotateLink(config, { cli, json });
       const { kid, oldVerifiesUntil } = await withPlatform(config, async (database) => {
         const signing = await createSigningKeys({
           database,
@@ -61,23 +69,38 @@ const addRotate: AddCommand = (keys, cli) => {
     });
 };
 
+async function rotateLink(config: Config, { cli, json }: Json & { readonly cli: Cli }): Promise<void> {
+  const { kid, oldValidUntil } = await withPlatform(config, (database) =>
+    createLinkKeys({ database, clock: cli.clock, keyRing: config.keyRing }).rotate(cliActor()),
+  ).catch((error: unknown) => {
+    throw isFailure(error, 'LIMIT_REACHED')
+      ? new CommandError(
+          'LIMIT_REACHED',
+          `agents accept ${error.details.limit} keys at most: rotate again when the oldest has ended, see "duebook keys status"`,
+        )
+      : error;
+  });
+  cli.io.data(
+    json
+      ? jsonText({ kid, oldValidUntil: isoOrNull(oldValidUntil) })
+      : `What is sent to agents is signed with ${kid} from now on; running servers use it within a minute. Agents that do not connect until ${isoOrNull(oldValidUntil) ?? ''} must join again.`,
+  );
+}
+
 const addStatus: AddCommand = (keys, cli) => {
   keys
     .command('status')
     .description(
-      'Shows the keys that sign and verify tokens, and how many secrets each key has sealed. Changes nothing.',
+      'Shows the keys that sign and verify tokens, those that sign what is sent to agents, and how many secrets each key has sealed. Changes nothing.',
     )
     .option(...JSON_OPTION)
     .addHelpText('after', '\nExits 1 when secrets are sealed with a key that is missing from SECRET_KEYS.')
     .addHelpText('after', examples('duebook keys status', 'duebook keys status --json'))
     .action(async ({ json }: Json) => {
       const config = await configuration(cli, { quiet: json === true });
-      const { signing, seals } = await withPlanes(config, cli, async (planes) => ({
-        signing: (await listSigningKeys(planes.platform)).map(({ createdAt, verifyUntil, ...key }) => ({
-          ...key,
-          createdAt: isoOrNull(createdAt),
-          verifyUntil: isoOrNull(verifyUntil),
-        })),
+      const { signing, link, seals } = await withPlanes(config, cli, async (planes) => ({
+        signing: (await listSigningKeys(planes.platform)).map(keyAnswer),
+        link: (await listLinkKeys(planes.platform)).map(keyAnswer),
         seals: await sealStatus(planes),
       }));
       const { keyRing } = config;
@@ -86,19 +109,11 @@ const addStatus: AddCommand = (keys, cli) => {
         status: id === keyRing.active ? 'active' : keyRing.keyIds.includes(id) ? 'opens' : 'missing',
         rows: seals.filter(({ keyId }) => keyId === id).reduce((sum, { rows }) => sum + rows, 0),
       }));
-      if (json) cli.io.data(jsonText({ signing, sealing, columns: seals }));
+      if (json) cli.io.data(jsonText({ signing, link, sealing, columns: seals }));
       else {
-        cli.io.data(
-          table(
-            ['SIGNING KEY', 'STATUS', 'CREATED', 'VERIFIES UNTIL'],
-            signing.map(({ kid, status, createdAt, verifyUntil }) => [
-              kid,
-              status,
-              createdAt ?? '',
-              verifyUntil ?? '–',
-            ]),
-          ),
-        );
+        cli.io.data(table(['SIGNING KEY', 'STATUS', 'CREATED', 'VERIFIES UNTIL'], signing.map(keyLine)));
+        if (link.length > 0)
+          cli.io.data(`\n${table(['LINK KEY', 'STATUS', 'CREATED', 'VALID UNTIL'], link.map(keyLine))}`);
         cli.io.data(
           `\n${table(
             ['SEALING KEY', 'STATUS', 'SECRETS'],
@@ -126,6 +141,19 @@ const addStatus: AddCommand = (keys, cli) => {
         );
     });
 };
+
+const keyAnswer = ({ createdAt, verifyUntil, ...key }: ListedSigningKey) => ({
+  ...key,
+  createdAt: isoOrNull(createdAt),
+  verifyUntil: isoOrNull(verifyUntil),
+});
+
+const keyLine = ({ kid, status, createdAt, verifyUntil }: ReturnType<typeof keyAnswer>): string[] => [
+  kid,
+  status,
+  createdAt ?? '',
+  verifyUntil ?? '–',
+];
 
 const addReencrypt: AddCommand = (keys, cli) => {
   keys

@@ -13,13 +13,14 @@ import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../c
 import { confirm, YES_OPTION } from '../confirm.js';
 import { CommandError } from '../errors.js';
 import { cliActor, configuration, withPlatform } from '../installation.js';
-import { printableLine } from '../render/printable.js';
+import { printableLine } from '../../data-plane-agent/base/command-line/printable.js';
 import { table } from '../render/table.js';
+import { addMoveData } from './move-data.js';
 
 export const addTenants: AddCommand = (program, cli) => {
   const tenants = program
     .command('tenants')
-    .description('Organisations: list them, set their plan, suspend and resume them.')
+    .description('Organisations: list them, set their plan, suspend and resume them, move their contract data.')
     .helpCommand(false);
   addList(tenants, cli);
   addShow(tenants, cli);
@@ -34,6 +35,7 @@ export const addTenants: AddCommand = (program, cli) => {
     status: 'active',
     description: 'Lifts the suspension of an organisation: its members can sign in again.',
   });
+  addMoveData(tenants, cli);
   tenants.addHelpText('after', examples('duebook tenants list', 'duebook tenants set-plan acme business'));
 };
 

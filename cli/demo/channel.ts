@@ -1,15 +1,40 @@
-import type { Composed } from '../../server/compose.js';
 import type { Actor } from '../../server/access/actor.js';
+import type { Composed } from '../../server/compose.js';
+import type { ChannelKind } from '../../server/notifications/channels/index.js';
+import type { ChannelFields } from '../../server/tenants/channels.js';
 
-const CHANNEL = { kind: 'email', name: '合同管理部', target: 'contracts@huayue.example' } as const;
+interface DemoChannel {
+  readonly kind: ChannelKind;
+  readonly fields: ChannelFields & { readonly name: string };
+}
 
-/** The id of the channel that notifies the contract office of contracts waiting for the board. Created if missing. */
-export async function demoChannel(
+/**
+ * None of them reaches anybody: mails need a mail server, and addresses and hosts under `.example` belong to nobody.
+ * The automatic reminders use the default, whose mails are addressed to the owners of the contracts.
+ */
+const CHANNELS = {
+  reminders: { kind: 'email', fields: { name: '催款提醒', isDefault: true } },
+  /** Is notified of contracts waiting for the board. */
+  office: { kind: 'email', fields: { name: '合同管理部', target: 'contracts@huayue.example' } },
+  /** Failed a few days ago. */
+  ledger: { kind: 'webhook', fields: { name: '应收账款系统', target: 'https://ledger.huayue.example/hooks/duebook' } },
+} as const satisfies Readonly<Record<string, DemoChannel>>;
+
+/** The ids of the demo's channels. */
+export type DemoChannels = Readonly<Record<keyof typeof CHANNELS, string>>;
+
+/** The channels, created if missing. */
+export async function demoChannels(
   { services }: Composed,
   { tenantId, actor }: { tenantId: string; actor: Actor },
-): Promise<string> {
+): Promise<DemoChannels> {
   const { channels } = services.tenants;
-  const { kind, name, target } = CHANNEL;
-  const present = (await channels.list(tenantId)).find((channel) => channel.name === name);
-  return (present ?? (await channels.add({ tenantId, kind, fields: { name, target } }, actor))).id;
+  const all = await channels.list(tenantId);
+  const made = async ({ kind, fields }: DemoChannel): Promise<string> =>
+    (all.find((channel) => channel.name === fields.name) ?? (await channels.add({ tenantId, kind, fields }, actor))).id;
+  return {
+    reminders: await made(CHANNELS.reminders),
+    office: await made(CHANNELS.office),
+    ledger: await made(CHANNELS.ledger),
+  };
 }

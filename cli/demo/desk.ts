@@ -54,7 +54,8 @@ export function planeOf(desk: Plant, key: string, { on, takesOver = false }: Sit
 }
 
 /** The data plane, called as a scheduled job. */
-export const planeOfJobs = (desk: Plant): Plane => bound(desk, {});
+export const planeOfJobs = (desk: Plant, { on }: Pick<Sitting, 'on'> = {}): Plane =>
+  bound(desk, on === undefined ? {} : { today: on });
 
 type Plant = Pick<Desk, 'dataPlanes' | 'tenant' | 'ids'>;
 

@@ -1,9 +1,9 @@
+import { valueIn } from '../../data-plane-agent/base/json-text.js';
 import { demoBook, type DemoContract } from './book.js';
 import { correct, restoreMistaken } from './corrections.js';
 import { planeOf, planeOfJobs, type Desk, type Plane } from './desk.js';
 import { enterContract } from './enter-contract.js';
 import { enterFields } from './fields.js';
-import { holdLines } from './holds.js';
 import { closeOutdatedType, enterTransitions, enterTypes } from './lifecycle.js';
 import { importDrafts, isImported } from './import.js';
 import { papersOf, readPapers, type DemoPaper } from './papers.js';
@@ -40,7 +40,6 @@ export async function enterBook(desk: Desk): Promise<void> {
   await readPapers(papers, entered, desk);
   await enterTrash(book, entered, desk);
   await correct(book, entered, desk);
-  await holdLines(desk);
   await closeOutdatedType(desk);
   await tendFields(desk);
   await saveViews(fields, desk);
@@ -58,7 +57,7 @@ async function presentContracts(plane: Plane): Promise<Map<string, string>> {
   const ids = new Map<string, string>();
   for (let page = 1, pageCount = 1; page <= pageCount; page++) {
     const answer = await plane.listContracts({ page, pageSize: 200 });
-    for (const { contractNo, id } of answer.items) ids.set(contractNo, id);
+    for (const { id, json } of answer.items) ids.set(valueIn(json).contractNo, id);
     pageCount = answer.pageCount;
   }
   return ids;

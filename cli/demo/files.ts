@@ -1,3 +1,4 @@
+import { valueIn } from '../../data-plane-agent/base/json-text.js';
 import { Readable } from 'node:stream';
 import type { ContractDetail } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import type { PresignInput } from '../../data-plane-agent/plane/contract/records/files.js';
@@ -161,7 +162,7 @@ async function isRead(fileRef: string, desk: FilingDesk): Promise<boolean> {
 
 async function contractAt(plane: Plane, { input: { contractNo } }: DemoContract): Promise<ContractDetail | undefined> {
   const { items } = await plane.listContracts({ q: contractNo, page: 1, pageSize: 20 });
-  const found = items.find((one) => one.contractNo === contractNo);
+  const found = items.find(({ json }) => valueIn(json).contractNo === contractNo);
   return found && plane.getContract({ contractId: found.id });
 }
 

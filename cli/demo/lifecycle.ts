@@ -55,7 +55,7 @@ export async function enterTransitions(fields: Pick<DemoFields, 'orderNo'>, desk
   const plane = planeOf(desk, ADMINISTRATOR);
   const template = turnkeyIn((await plane.getContractCatalog({})).templates);
   if (!template) throw new Error('the template is made before its transitions');
-  for (const transition of turnkeyTransitions({ orderNo: fields.orderNo, channelId: desk.ids.channel })) {
+  for (const transition of turnkeyTransitions({ orderNo: fields.orderNo, channelId: desk.ids.channels.office })) {
     if (!template.transitions.some(({ code }) => code === transition.code))
       await plane.addLifecycleTransition({ templateId: template.id, transition });
   }

@@ -2,7 +2,7 @@ import { todayIn, type Day } from '../../data-plane-agent/base/day.js';
 import type { Composed } from '../../server/compose.js';
 import type { Actor } from '../../server/access/actor.js';
 import { CommandError } from '../errors.js';
-import { demoChannel } from './channel.js';
+import { demoChannels, type DemoChannels } from './channel.js';
 import { DEMO_MEMBERS, DEMO_OWNER, DEMO_SUBJECTS, DEMO_TENANT, type SubjectKey } from './cast.js';
 import { demoPassword, keptDemoPassword } from './password.js';
 
@@ -67,15 +67,14 @@ const DEMO_PLAN = 'enterprise';
 export const completeDemo = ({ services }: Composed, actor: Actor): Promise<void> =>
   services.tenants.operator.setPlan({ slug: DEMO_TENANT.slug, planCode: DEMO_PLAN }, actor);
 
-/** Ids of the demo's companies and people, by their keys in the cast, and of what it has one of. */
+/** Ids of the demo's companies and people, by their keys in the cast, and of its notification channels. */
 export interface DemoIds {
   subject(key: SubjectKey): string;
   member(key: string): string;
-  /** The notification channel. */
-  readonly channel: string;
+  readonly channels: DemoChannels;
 }
 
-/** Adds the companies, people and channel that are not there yet. */
+/** Adds the companies, people and channels that are not there yet. */
 export async function demoPeople(
   composed: Composed,
   { tenant, actor }: { tenant: DemoTenant; actor: Actor },
@@ -106,7 +105,7 @@ export async function demoPeople(
       ));
     members.set(key, member.id);
   }
-  return { subject, member: (key) => known(members, key), channel: await demoChannel(composed, { tenantId, actor }) };
+  return { subject, member: (key) => known(members, key), channels: await demoChannels(composed, { tenantId, actor }) };
 }
 
 function known(ids: ReadonlyMap<string, string>, key: string): string {

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { sqlitePath } from '../../data-plane-agent/base/database/open.js';
 import { listSigningKeys } from '../../server/auth/keys.js';
 import { databasesOf } from '../../server/foundation.js';
-import { listenFault } from '../../server/listen-fault.js';
+import { listenFault } from '../../data-plane-agent/base/http/listen-fault.js';
 import { withDatabase, type LookedAt } from '../installation.js';
 import { check, reasonOf, type Check } from './check.js';
 

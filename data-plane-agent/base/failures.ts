@@ -1,6 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { domain, framework } from './failure-kind.js';
+import { DATA_PLANE_FAILURES, LINK_FAILURES } from './failures-of-links.js';
 import { PROVIDER_FAILURES } from './failures-of-providers.js';
+import { REMINDER_FAILURES } from './failures-of-reminders.js';
 import type { Issue } from './issue.js';
 
 const None = Type.Object({});
@@ -196,6 +198,7 @@ export const FAILURES = {
     Type.Object({ contracts: Type.Integer(), fieldCodes: texts() }),
   ),
   NOTHING_OUTSTANDING: domain(409, 'Nothing is outstanding on the payment line.', Type.Object({ paymentId: text() })),
+  ...REMINDER_FAILURES,
   CHANNEL_IN_USE: domain(
     409,
     'Transitions of the lifecycle notify the channel, so it cannot be removed.',
@@ -355,21 +358,8 @@ export const FAILURES = {
     Type.Object({ retryAfterSeconds: Type.Integer() }),
   ),
 
-  DATA_PLANE_NOT_CONNECTED: domain(
-    409,
-    'The tenant has no connected data plane: none has joined, or its connection is pending or revoked.',
-    None,
-  ),
-  DATA_PLANE_UNAVAILABLE: domain(
-    503,
-    "The tenant's data plane does not respond; nothing was changed.",
-    Type.Object({ retryAfterSeconds: Type.Integer() }),
-  ),
-  DATA_PLANE_OUTCOME_UNKNOWN: domain(
-    504,
-    'The data plane did not respond in time; the change may or may not have been made.',
-    Type.Object({ operationId: text() }),
-  ),
+  ...DATA_PLANE_FAILURES,
+  ...LINK_FAILURES,
 } as const;
 
 export type FailureCode = keyof typeof FAILURES;

@@ -1,16 +1,19 @@
 /** Checks of names that require the runtime's own data or character classes. */
 
-/** BCP 47. */
+/** BCP 47, of a language that the runtime knows: `klingon` is a well-formed tag too. */
 export function isLanguageTag(tag: string): boolean {
   // Schema checks report all errors at once, so texts beyond the schema's maximum length also get here.
   if (tag.length > 100) return false;
   try {
-    return Intl.getCanonicalLocales(tag).length === 1;
+    const { language } = new Intl.Locale(tag);
+    return language !== 'und' && LANGUAGES.of(language) !== undefined;
   } catch (error) {
     if (error instanceof RangeError) return false;
     throw error;
   }
 }
+
+const LANGUAGES = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
 /** BCP 47, or only a region in its notation: `CN`, `419`. */
 export const isLocaleOrRegion = (text: string): boolean => /^([A-Z]{2}|\d{3})$/.test(text) || isLanguageTag(text);

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
-import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { addressPolicy, type AddressPolicy } from './outbound-addresses.js';
 import { unlessAborted } from './unless-aborted.js';
@@ -30,6 +30,10 @@ export interface OutboundRequest {
   readonly maxBytes?: number;
   /** Certificates (PEM) to trust instead of the system's certificates. */
   readonly ca?: string;
+  /** The caller no longer waits: the request ends with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** The time limit of this request in milliseconds. */
+  readonly totalMs?: number;
 }
 
 export interface OutboundAnswer {
@@ -48,10 +52,20 @@ export class OutboundError extends Error {
   constructor(
     readonly code: 'ADDRESS_REFUSED' | 'UNREACHABLE' | 'TIMED_OUT' | 'ANSWER_TOO_LARGE',
     message: string,
-    options?: ErrorOptions,
+    options: ErrorOptions & {
+      /** No part of the request was sent. */
+      readonly nothingSent?: boolean;
+      /** The request was sent on a kept connection, which the other side may have closed before it. */
+      readonly onKeptConnection?: boolean;
+    } = {},
   ) {
     super(message, options);
+    this.nothingSent = options.nothingSent ?? code === 'ADDRESS_REFUSED';
+    this.onKeptConnection = options.onKeptConnection ?? false;
   }
+
+  readonly nothingSent: boolean;
+  readonly onKeptConnection: boolean;
 }
 
 /** Resolves a host name to all its addresses. */
@@ -67,14 +81,19 @@ export function createOutbound({
   resolve = systemResolve,
   connectMs = 5_000,
   totalMs = 10_000,
+  keepAlive = false,
 }: {
   allowPrivate: readonly string[];
   production: boolean;
   resolve?: Resolve;
   connectMs?: number;
   totalMs?: number;
+  /** Keeps connections for further requests. An address is checked when a connection to it is opened. */
+  keepAlive?: boolean;
 }): Outbound {
   const policy = addressPolicy(allowPrivate);
+  const kept = { keepAlive: true, timeout: IDLE_MS };
+  const agents = keepAlive ? { http: new HttpAgent(kept), https: new HttpsAgent(kept) } : undefined;
 
   /** Resolves the host. Fails unless all of its addresses may be connected to. */
   const pin = async (target: URL): Promise<readonly string[]> => {
@@ -94,15 +113,19 @@ export function createOutbound({
       const fault = formFault(request.url, { policy, production });
       if (fault !== undefined) throw new OutboundError('ADDRESS_REFUSED', `the address ${fault}`);
       const target = new URL(request.url);
-      const ends = AbortSignal.timeout(totalMs);
+      const timeout = AbortSignal.timeout(request.totalMs ?? totalMs);
+      const ends = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout;
+      const progress: Progress = { isSent: false, onKeptConnection: false };
       try {
         const addresses = await unlessAborted(ends, pin(target));
-        return await send(request, { target, addresses, policy, connectMs, ends });
+        return await send(request, { target, addresses, policy, connectMs, ends, agents, progress });
       } catch (error) {
+        if (request.signal?.aborted) throw request.signal.reason;
         if (error instanceof OutboundError) throw error;
+        const facts = { cause: error, nothingSent: !progress.isSent, onKeptConnection: progress.onKeptConnection };
         throw ends.aborted
-          ? timedOut(error)
-          : new OutboundError('UNREACHABLE', 'there was no response', { cause: error });
+          ? new OutboundError('TIMED_OUT', 'there was no response in time', facts)
+          : new OutboundError('UNREACHABLE', 'there was no response', facts);
       }
     },
   };
@@ -113,8 +136,8 @@ const DEFAULT_MAX_BYTES = 1_048_576;
 const systemResolve: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address);
 
-const timedOut = (cause?: unknown): OutboundError =>
-  new OutboundError('TIMED_OUT', 'there was no response in time', { cause });
+/** Shorter than the time for which servers keep idle connections. */
+const IDLE_MS = 4_000;
 
 /** The host in canonical form: the URL parser converts decimal, hexadecimal and short IP addresses. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
@@ -142,11 +165,19 @@ interface Connection {
   readonly policy: AddressPolicy;
   readonly connectMs: number;
   readonly ends: AbortSignal;
+  readonly agents: { readonly http: HttpAgent; readonly https: HttpsAgent } | undefined;
+  readonly progress: Progress;
+}
+
+/** How far a request got. */
+interface Progress {
+  isSent: boolean;
+  onKeptConnection: boolean;
 }
 
 function send(
   { method = 'GET', headers = {}, body, maxBytes = DEFAULT_MAX_BYTES, ca }: OutboundRequest,
-  { target, addresses, policy, connectMs, ends }: Connection,
+  { target, addresses, policy, connectMs, ends, agents, progress }: Connection,
 ): Promise<OutboundAnswer> {
   const host = hostOf(target);
   const secure = target.protocol === 'https:';
@@ -157,7 +188,7 @@ function send(
     method,
     // No compression, which would circumvent the size limit.
     headers: { ...headers, 'Accept-Encoding': 'identity', Host: target.host },
-    agent: false,
+    agent: (secure ? agents?.https : agents?.http) ?? false,
     // Not called for an IP address, which has already been checked.
     lookup: pinned(addresses),
     signal: ends,
@@ -172,13 +203,22 @@ function send(
   };
   return new Promise((resolve, reject) => {
     const request = secure ? httpsRequest({ ...options, ...tls }) : httpRequest(options);
-    const slow = setTimeout(() => request.destroy(timedOut()), connectMs);
+    const slow = setTimeout(
+      () => request.destroy(new OutboundError('TIMED_OUT', 'there was no connection in time', { nothingSent: true })),
+      connectMs,
+    );
+    const connected = (): void => {
+      clearTimeout(slow);
+      progress.isSent = true;
+    };
     request.on('socket', (socket) => {
+      progress.onKeptConnection = request.reusedSocket;
+      if (request.reusedSocket) return connected();
       socket.once('connect', () => {
         if (!policy.allows(socket.remoteAddress ?? ''))
           request.destroy(new OutboundError('ADDRESS_REFUSED', 'the connection went to another address'));
       });
-      socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(slow));
+      socket.once(secure ? 'secureConnect' : 'connect', connected);
     });
     request.on('response', (response) => {
       readAll(response, maxBytes)

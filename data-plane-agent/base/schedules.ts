@@ -29,7 +29,15 @@ export interface Schedules {
 /** The lease of a process that died expires after this time; a running one renews it. */
 const LEASE_MS = 60_000;
 
-export function createSchedules({ jobs, leases, log }: { jobs: readonly Job[]; leases: Leases; log: Log }): Schedules {
+export function createSchedules({
+  jobs,
+  leases,
+  log,
+}: {
+  jobs: readonly Job[];
+  leases: Pick<Leases, 'during'>;
+  log: Log;
+}): Schedules {
   const stopping = new AbortController();
   const running = new Map<string, Promise<void>>();
   let timers: schedule.Job[] = [];

@@ -1,3 +1,4 @@
+import type { JsonText } from './json-text.js';
 import Type, { type Static, type TObject, type TOptional, type TProperties, type TSchema, type TUnsafe } from 'typebox';
 
 /**
@@ -121,6 +122,18 @@ export const s = {
       additionalProperties: true,
       ...described(about),
     }),
+  /**
+   * JSON text of a value of the schema, for responses of operations whose values are passed on as they are: serialised
+   * once, and neither parsed nor serialised again on the way.
+   */
+  jsonText: <T extends TSchema>(schema: T, about?: string) =>
+    Type.Unsafe<JsonText<Static<T>>>({
+      type: 'string',
+      contentMediaType: 'application/json',
+      contentSchema: schema,
+      'x-json': true,
+      ...described(about),
+    }),
   /** A map from short keys to one kind of value, at most `max` entries. */
   map: <T extends TSchema>(value: T, max: number, about?: string) =>
     Type.Unsafe<Record<string, Static<T>>>({
@@ -130,15 +143,26 @@ export const s = {
       maxProperties: max,
       ...described(about),
     }),
-  /** `characters` limits the total length of all texts in the object's lists. */
+  /**
+   * `characters` limits the total length of all texts in the object's lists. `oneOf` and `someOf` name optional fields
+   * of which exactly one, or at least one, must have a value: for the API document only, as the operation checks it.
+   */
   object: <P extends TProperties>(
     properties: P,
-    options: { title?: string; about?: string; characters?: number } = {},
+    options: {
+      title?: string;
+      about?: string;
+      characters?: number;
+      oneOf?: readonly (keyof P & string)[];
+      someOf?: readonly (keyof P & string)[];
+    } = {},
   ) =>
     Type.Object(properties, {
       additionalProperties: false,
       ...(options.title === undefined ? {} : { title: options.title }),
       ...(options.characters === undefined ? {} : { 'x-characters': options.characters }),
+      ...(options.oneOf === undefined ? {} : { 'x-one-of': options.oneOf }),
+      ...(options.someOf === undefined ? {} : { 'x-some-of': options.someOf }),
       ...described(options.about),
     }),
   /** A response of one kind or another. For responses only: an invalid body would get the errors of every kind. */

@@ -20,6 +20,8 @@ export interface KeyRing {
   keyIdOf(sealed: string): string;
   /** 32 bytes for one purpose, derived from the oldest key, so that adding a new active key does not change them. */
   derive(purpose: string): Uint8Array;
+  /** The keys themselves, in the format of `parseKeyRing`: only for a place that encrypts them, such as a backup. */
+  reveal(): string;
 }
 
 /** `SEAL_CONTEXT_MISMATCH`: sealed for another context, or with another key of the same id. */
@@ -112,6 +114,7 @@ function ringOf(keys: ReadonlyMap<string, Buffer>): KeyRing {
     open,
     openText: (sealed, context) => open(sealed, context).toString('utf8'),
     keyIdOf: (sealed) => partsOf(sealed).keyId,
+    reveal: () => [...keys].map(([id, key]) => `${id}:${key.toString('base64')}`).join(','),
     derive: (purpose) => {
       const oldest = keyOf([...keys.keys()].at(-1) ?? active);
       return Buffer.from(

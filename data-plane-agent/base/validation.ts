@@ -5,6 +5,7 @@ import { addressIn, isAddress } from './addresses.js';
 import { isTimeZone, parseDay } from './day.js';
 import { isCurrency } from './money.js';
 import { isCalendar, isLanguageTag, isLocaleOrRegion, isName, isPlain } from './names.js';
+import { onFirstUse } from './on-first-use.js';
 import { hasLongRun, normal, TOO_MANY_MARKS } from './text.js';
 
 export type Checked<T> =
@@ -91,6 +92,16 @@ ajv.addKeyword({
   error: { message: 'must not contain control characters except tabs, line ends and form feeds' },
 });
 ajv.addKeyword({
+  keyword: 'x-json',
+  type: 'string',
+  errors: false,
+  compile: (on: boolean, parent: Json) => {
+    const isValid = onFirstUse(() => ajv.compile(parent['contentSchema'] as TSchema));
+    return (text: string) => !on || isJsonOf(text, isValid());
+  },
+  error: { message: 'must be JSON text that matches its schema' },
+});
+ajv.addKeyword({
   keyword: 'x-characters',
   type: 'object',
   schemaType: 'number',
@@ -98,6 +109,8 @@ ajv.addKeyword({
   compile: (most: number) => (value: object) => unitsIn(value, most) <= most,
   error: { message: ({ schemaCode }) => str`must have at most ${schemaCode} characters in its lists` },
 });
+// Not validated here: the operation does, with an error that names the fields.
+ajv.addVocabulary(['x-one-of', 'x-some-of']);
 ajv.addKeyword({
   keyword: 'x-free',
   type: 'object',
@@ -120,13 +133,19 @@ ajv.addKeyword({
 
 const compiled = new WeakMap<TSchema, Check<unknown>>();
 
-/** Compiles a schema; later calls with the same schema object return the same check. */
+/**
+ * Later calls with the same schema object return the same check. The schema is compiled when the check is first used:
+ * compiling those of all endpoints would take most of a program's start.
+ */
 export function checker<T extends TSchema>(schema: T): Check<Static<T>> {
   const known = compiled.get(schema);
   if (known) return known as Check<Static<T>>;
-  const validate = ajv.compile(schema);
-  const normalise = normaliser(schema) ?? ((value: unknown) => value);
+  const parts = onFirstUse(() => ({
+    validate: ajv.compile(schema),
+    normalise: normaliser(schema) ?? ((value: unknown) => value),
+  }));
   const check: Check<Static<T>> = (input, at = []) => {
+    const { validate, normalise } = parts();
     const value = normalise(input);
     if (validate(value)) return { ok: true, value: value as Static<T> };
     return { ok: false, issues: issuesOf(validate.errors ?? [], at) };
@@ -143,6 +162,15 @@ const textProblem = (text: string): string | undefined =>
       : undefined;
 
 /** Compares the number of characters, each of one or two UTF-16 units, with a limit. */
+function isJsonOf(text: string, isValid: (value: unknown) => boolean): boolean {
+  try {
+    return isValid(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
 function isWithin(text: string, bound: 'minLength' | 'maxLength', limit: number): boolean {
   const { length } = text;
   if (bound === 'maxLength') return length <= limit || (length <= 2 * limit && charactersIn(text) <= limit);
@@ -166,6 +194,8 @@ type Normalise = (value: unknown) => unknown;
 function normaliser(schema: TSchema | Json): Normalise | undefined {
   const json = schema as Json;
   const types = [json['type']].flat();
+  // JSON text is checked as it is, of any length.
+  if (json['x-json'] === true) return undefined;
   if (types.includes('string')) return stringNormaliser(json, types.includes('null'));
   if (types.includes('array') && json['items']) {
     const item = normaliser(json['items'] as Json);
@@ -333,7 +363,7 @@ const FORMAT_PROBLEMS: Readonly<Record<string, string>> = {
   currency: 'must be an ISO 4217 currency code like EUR',
   email: 'must be an email address',
   'time-zone': 'must be an IANA time zone like Europe/Berlin',
-  'language-tag': 'must be a BCP 47 language tag like zh-CN',
+  'language-tag': 'must be the BCP 47 tag of a known language, like zh-CN',
   'locale-or-region': 'must be a BCP 47 locale or a region like CN',
   calendar: 'must be a calendar like gregory',
 };

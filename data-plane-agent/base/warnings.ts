@@ -115,6 +115,11 @@ export const WARNINGS = {
     None,
   ),
 
+  NOTHING_OUTSTANDING: warning('Nothing is outstanding on the payment line: a reminder would be refused.', Lines),
+  LINE_HELD: warning('Reminders of the payment line are on hold: a reminder would be refused.', Lines),
+  CHANNEL_DISABLED: warning('The notification channel is disabled: a reminder would be refused.', None),
+  NO_RECIPIENT: warning('There is no address to which the channel could send a reminder of this line.', None),
+
   OPEN_BALANCE: warning('Payment lines are still open; they can still be collected.', Lines),
   OPEN_TASKS: warning('Some fulfillment tasks are neither completed nor accepted.', None),
   EXTRACTION_UNREVIEWED: warning('Some fields extracted with low confidence have not been reviewed.', None),

@@ -2,14 +2,13 @@ import { once } from 'node:events';
 import type { Job } from '../base/schedules.js';
 import { mayScan } from '../plane/files/scanner/scanner.js';
 import type { FileServices } from '../plane/files/services.js';
-import { deliverWith, type Consumers } from './deliver.js';
 import type { Round, Step, Upkeep } from './upkeep.js';
 
 export interface PlaneJobsParts {
   readonly upkeep: Upkeep;
   readonly files: Pick<FileServices, 'objects' | 'scanner' | 'policy'>;
-  /** Consumers of outbox messages; without any, messages stay in the outbox until they expire. */
-  readonly consumers?: Consumers | undefined;
+  /** Starts the delivery of due outbox messages; without it, messages stay in the outbox until they expire. */
+  readonly deliver?: Step | undefined;
 }
 
 /**
@@ -17,21 +16,21 @@ export interface PlaneJobsParts {
  * readings, delete expired data. Each job finds the tenants with work due. The jobs run in every process, because the
  * work itself is leased.
  */
-export function planeJobs({ upkeep, files, consumers = {} }: PlaneJobsParts): readonly Job[] {
+export function planeJobs({ upkeep, files, deliver }: PlaneJobsParts): readonly Job[] {
   const job = (name: string, rule: string, steps: Round['steps']): Job => ({
     name,
     rule,
     everywhere: true,
     run: (signal) => upkeep.round({ job: name, steps, signal }),
   });
-  const outbox: Record<string, Step> = Object.keys(consumers).length > 0 ? { outbox: deliverWith(consumers) } : {};
   const orphans = job('file-orphans', '20 45 2 * * *', {
     'file-orphans': (plane) => plane.sweepFiles({ orphans: true }),
   });
   const scans = fileScans({ upkeep, files });
   return [
     job('audit-chain', '*/5 * * * * *', { audit: (plane) => plane.chainAudit({}) }),
-    job('upkeep', '25 * * * * *', { expiry: (plane) => plane.removeEnded({}), tasks: overdueTasks, ...outbox }),
+    job('upkeep', '25 * * * * *', { expiry: (plane) => plane.removeEnded({}), tasks: overdueTasks }),
+    ...(deliver ? [job('outbox', '* * * * * *', { outbox: deliver })] : []),
     scans,
     scannerReturns({ files, scans }),
     job('documents', '5,35 * * * * *', { documents: (plane) => plane.readDocuments({}) }),

@@ -12,11 +12,11 @@ import { createLocalDataPlane } from '../plane/local/index.js';
 import { OPERATIONS, type Operations } from '../plane/operations/index.js';
 import { TENANT_MIGRATIONS } from '../plane/store/migrations/index.js';
 import { serveFileUrls } from './file-urls.js';
-import type { Consumers } from './deliver.js';
+import { dueSince } from '../plane/store/due-work.js';
 import { planeJobs } from './jobs.js';
 import { createProbes, type Probes } from './probes.js';
 import type { HostSettings } from './settings.js';
-import { createUpkeep, type FindTenants } from './upkeep.js';
+import { createUpkeep, type FindTenants, type Step } from './upkeep.js';
 
 /** A data plane in this process, with everything the process runs for it. */
 export interface HostedPlane {
@@ -30,7 +30,9 @@ export interface HostedPlane {
   /** Serve signed URLs of files, outside the API; empty if an S3 server serves its own. */
   readonly routes: readonly HttpMiddleware[];
   /** The periodic jobs. The plane knows which tenants have work due; `tenants` selects those to work for. */
-  jobs(parts: { readonly tenants: FindTenants; readonly consumers?: Consumers }): readonly Job[];
+  jobs(parts: { readonly tenants: FindTenants; readonly deliver?: Step }): readonly Job[];
+  /** How many tenants have due messages in their outbox, counted up to a limit, and since when the oldest waits. */
+  dueMessages(limit: number): Promise<{ readonly count: number; readonly since: number | null }>;
   /** Call after all work has ended: see `stopInOrder`. */
   close(): Promise<void>;
 }
@@ -77,8 +79,9 @@ export async function openPlane(
       background,
       probes: createProbes({ database, files, log }),
       routes: files.urls ? [serveFileUrls(files.urls)] : [],
-      jobs: ({ tenants, consumers }) =>
-        planeJobs({ upkeep: createUpkeep({ database, plane, clock, log, tenants }), files, consumers }),
+      jobs: ({ tenants, deliver }) =>
+        planeJobs({ upkeep: createUpkeep({ database, plane, clock, log, tenants }), files, deliver }),
+      dueMessages: (limit) => dueSince(database, { kind: 'outbox', now: clock.now(), limit }),
       async close() {
         await background.settled();
         await files.close();

@@ -134,6 +134,29 @@ export const HOST_SETTINGS = {
   }),
 } as const;
 
+/** The settings of backups, for each program that has the commands `backup` and `restore`. */
+export const BACKUP_SETTINGS = {
+  backupPassphrase: setting({
+    name: 'BACKUP_PASSPHRASE',
+    about:
+      'Passphrase of backups, at least 12 characters: encrypts the keys in a backup and proves that it was not altered. If not set, the commands read it from standard input.',
+    kind: text({ max: 1_000 }),
+    secret: true,
+  }),
+  backupTenantDatabaseUrl: setting({
+    name: 'BACKUP_TENANT_DATABASE_URL',
+    about:
+      'The database of TENANT_DATABASE_URL as a role that reads the rows of all organisations, for pg_dump: a superuser, or one with BYPASSRLS.',
+    kind: url({ protocols: ['postgres', 'postgresql'] }),
+  }),
+  pgDump: setting({
+    name: 'PG_DUMP',
+    about:
+      'The program pg_dump, of the version of the PostgreSQL server or a newer one; pg_restore is taken from the same folder. If not set, the pg_dump on the PATH.',
+    kind: text({ max: 4_000 }),
+  }),
+} as const;
+
 /** What a plane needs to open: its settings, and the public URL of the program that hosts it. */
 export type HostSettings = Omit<Values<typeof HOST_SETTINGS>, 'keyRing'> & {
   readonly keyRing: KeyRing;

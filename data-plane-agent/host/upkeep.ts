@@ -32,8 +32,8 @@ const LEASE_MS = 60_000;
 const PUT_OFF_MS = 3_600_000;
 /** Sorts before every id. */
 const FIRST = '00000000-0000-0000-0000-000000000000';
-/** Not logged: the work is retried when the database is available. */
-const UNAVAILABLE = ['DATA_PLANE_NOT_CONNECTED', 'DATA_PLANE_UNAVAILABLE'] as const;
+/** Not logged: the work is retried when the database is available, or the data is no longer being moved. */
+const UNAVAILABLE = ['DATA_PLANE_NOT_CONNECTED', 'DATA_PLANE_UNAVAILABLE', 'DATA_MOVING', 'DATA_MOVED'] as const;
 
 /** Returns those of the given tenants that are to be worked for now; the work of the others is postponed. */
 export type FindTenants = (ids: readonly string[]) => Promise<readonly WorkedTenant[]>;

@@ -1,12 +1,13 @@
 import { invalid, isFailure } from '../base/failures.js';
+import { includes, PROTOCOLS } from '../base/link/limits.js';
 import { checker } from '../base/validation.js';
 import { Call } from './contract/call.js';
 import type { DataPlane, OperationList } from './contract/data-plane.js';
-import { PROTOCOL_VERSION, type Transport } from './contract/wire.js';
+import type { Transport } from './contract/wire.js';
 
 /**
- * The server side of `createRemoteDataPlane`: handles every operation on the agent's single route. Requests of another
- * protocol version are rejected unread. This function validates the call, the data plane the input. `onFault` gets
+ * The server side of `createRemoteDataPlane`: handles every operation on the agent's single route. Requests of a
+ * protocol version that this program does not speak are rejected unread. This function validates the call, the data plane the input. `onFault` gets
  * unexpected errors.
  */
 export function serve<L extends OperationList>(
@@ -16,7 +17,7 @@ export function serve<L extends OperationList>(
 ): Transport {
   const known = new Set<string>(names);
   return async ({ protocol, name, call, input }, { signal }) => {
-    if (protocol !== PROTOCOL_VERSION) return { ok: false, speaks: PROTOCOL_VERSION };
+    if (!includes(PROTOCOLS, protocol)) return { ok: false, speaks: PROTOCOLS.max };
     try {
       if (!known.has(name)) throw invalid({ path: 'name', problem: 'is not a known operation' });
       const checked = checker(Call)(call);

@@ -1,10 +1,6 @@
-import { COSEALG, isoBase64URL, isoCBOR } from '@simplewebauthn/server/helpers';
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
+import { generateKeyPairSync } from 'node:crypto';
+import type { isoCBOR as IsoCbor } from '@simplewebauthn/server/helpers';
+import { onFirstUse } from '../../data-plane-agent/base/on-first-use.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import type {
   AssertionResponse,
@@ -76,6 +72,7 @@ export function createCeremony({ id: rpID, name: rpName, origins }: RelyingParty
   const expectedOrigin = [...origins];
   return {
     creationOptions: async (member, exclude) => {
+      const { generateRegistrationOptions, algorithms } = await library();
       const options = await generateRegistrationOptions({
         rpName,
         rpID,
@@ -86,7 +83,7 @@ export function createCeremony({ id: rpID, name: rpName, origins }: RelyingParty
         attestationType: 'none',
         excludeCredentials: exclude.map(libraryDescriptor),
         authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
-        supportedAlgorithmIDs: ALGORITHMS,
+        supportedAlgorithmIDs: algorithms,
       });
       const { challenge, user, pubKeyCredParams } = options;
       return {
@@ -103,6 +100,7 @@ export function createCeremony({ id: rpID, name: rpName, origins }: RelyingParty
     },
 
     requestOptions: async (allow) => {
+      const { generateAuthenticationOptions } = await library();
       const { challenge } = await generateAuthenticationOptions({
         rpID,
         userVerification: 'required',
@@ -120,12 +118,13 @@ export function createCeremony({ id: rpID, name: rpName, origins }: RelyingParty
 
     attestation: (given, { challengeHash }) =>
       verifying(async () => {
+        const { verifyRegistrationResponse, algorithms, isoBase64URL } = await library();
         refuseForeignFrame(given.response.clientDataJSON);
         const response = {
           ...whole(given),
           response: {
             clientDataJSON: given.response.clientDataJSON,
-            attestationObject: withoutStatement(given.response.attestationObject),
+            attestationObject: await withoutStatement(given.response.attestationObject),
           },
         };
         const { verified, registrationInfo } = await verifyRegistrationResponse({
@@ -134,7 +133,7 @@ export function createCeremony({ id: rpID, name: rpName, origins }: RelyingParty
           expectedOrigin,
           expectedRPID: rpID,
           requireUserVerification: true,
-          supportedAlgorithmIDs: ALGORITHMS,
+          supportedAlgorithmIDs: algorithms,
         });
         if (!verified) throw new Error('the attestation is invalid');
         const { credential, credentialDeviceType, credentialBackedUp } = registrationInfo;
@@ -151,6 +150,7 @@ export function createCeremony({ id: rpID, name: rpName, origins }: RelyingParty
 
     assertion: (given, { challengeHash, credentialId, publicKey, memberId }) =>
       verifying(async () => {
+        const { verifyAuthenticationResponse, isoBase64URL } = await library();
         const { clientDataJSON, authenticatorData, signature, userHandle } = given.response;
         refuseForeignFrame(clientDataJSON);
         if (userHandle && userHandle !== isoBase64URL.fromUTF8String(memberId))
@@ -178,8 +178,34 @@ export function challengeHashOf(clientDataJSON: string): string {
   return sha256Hex(typeof challenge === 'string' ? challenge : '');
 }
 
-/** Listed explicitly, so that all servers accept the same algorithms, whatever their Node version supports. */
-const ALGORITHMS: number[] = [COSEALG.EdDSA, COSEALG.ES256, COSEALG.RS256];
+/** Loaded with the first ceremony: it has hundreds of modules, and most processes do without passkeys. */
+const library = onFirstUse(async () => {
+  const [server, helpers] = await Promise.all([
+    import('@simplewebauthn/server'),
+    import('@simplewebauthn/server/helpers'),
+  ]);
+  const { COSEALG } = helpers;
+  // Listed explicitly, so that all servers accept the same algorithms, whatever their Node version supports.
+  return { ...server, ...helpers, algorithms: [COSEALG.EdDSA, COSEALG.ES256, COSEALG.RS256] };
+});
+
+/** A P-256 public key in COSE format whose private key is discarded. */
+export async function newPublicKey(): Promise<string> {
+  const { isoBase64URL, isoCBOR } = await library();
+  const { x = '', y = '' } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
+  const [kty, alg, crv] = [2, -7, 1];
+  return isoBase64URL.fromBuffer(
+    isoCBOR.encode(
+      new Map<string | number, Cbor>([
+        [1, kty],
+        [3, alg],
+        [-1, crv],
+        [-2, isoBase64URL.toBuffer(x)],
+        [-3, isoBase64URL.toBuffer(y)],
+      ]),
+    ),
+  );
+}
 
 const answers =
   (challengeHash: string) =>
@@ -225,7 +251,8 @@ function clientDataOf(clientDataJSON: string): { readonly challenge?: unknown; r
  * Removes the attestation statement, which was not requested: to verify it, the library parses its certificates and
  * fetches the revocation lists that they name, at any address.
  */
-function withoutStatement(attestationObject: string): string {
+async function withoutStatement(attestationObject: string): Promise<string> {
+  const { isoBase64URL, isoCBOR } = await library();
   const decoded: unknown = isoCBOR.decodeFirst(isoBase64URL.toBuffer(attestationObject));
   const authData: unknown = decoded instanceof Map ? decoded.get('authData') : undefined;
   if (!(authData instanceof Uint8Array)) throw new Error('the attestation object contains no authenticator data');
@@ -240,7 +267,7 @@ function withoutStatement(attestationObject: string): string {
   );
 }
 
-type Cbor = Parameters<typeof isoCBOR.encode>[0];
+type Cbor = Parameters<typeof IsoCbor.encode>[0];
 
 /** Returns the library's exception as the cause. */
 async function verifying<T extends object>(verify: () => Promise<T>): Promise<T | InvalidResponse> {

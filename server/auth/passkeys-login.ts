@@ -1,8 +1,7 @@
-import { generateKeyPairSync } from 'node:crypto';
-import { isoBase64URL, isoCBOR } from '@simplewebauthn/server/helpers';
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
+import { onFirstUse } from '../../data-plane-agent/base/on-first-use.js';
 import { randomToken, sha256Hex, type KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { AuditStore } from '../store/audit.js';
@@ -13,7 +12,7 @@ import type { SessionRecord } from '../store/sessions.js';
 import { TenantStore } from '../store/tenants.js';
 import { actorOf } from '../access/actor.js';
 import { addressKey, type LoginLimits } from './limits.js';
-import { FLOW_MS, type Ceremony, type Signed } from './passkeys-ceremony.js';
+import { FLOW_MS, newPublicKey, type Ceremony, type Signed } from './passkeys-ceremony.js';
 import { createDecoys } from './passkeys-decoys.js';
 import type { AssertionResponse, LoginQuestion } from './passkeys.schemas.js';
 import { INVALID_CREDENTIALS, type SessionIssue } from './session-issue.js';
@@ -52,7 +51,7 @@ export function createPasskeyLogin({
 }): PasskeyLogin {
   const scope = { tenantId: null };
   const decoysOf = createDecoys(keyRing);
-  const decoyKey = newPublicKey();
+  const decoyKey = onFirstUse(newPublicKey);
 
   const enter = async (
     tx: Transaction,
@@ -159,7 +158,7 @@ export function createPasskeyLogin({
       const question = {
         challengeHash: flow?.challengeHash ?? '',
         credentialId: response.id,
-        publicKey: passkey?.publicKey ?? decoyKey,
+        publicKey: passkey?.publicKey ?? (await decoyKey()),
         memberId: flow?.account?.memberId ?? NOBODY,
       };
       const signed = await ceremony.assertion(response, question);
@@ -193,20 +192,3 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /** Other characters cannot occur in a credential id, and some cannot be stored in the column. */
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
-
-/** A P-256 public key in COSE format whose private key is discarded. */
-function newPublicKey(): string {
-  const { x = '', y = '' } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
-  const [kty, alg, crv] = [2, -7, 1];
-  return isoBase64URL.fromBuffer(
-    isoCBOR.encode(
-      new Map<string | number, Parameters<typeof isoCBOR.encode>[0]>([
-        [1, kty],
-        [3, alg],
-        [-1, crv],
-        [-2, isoBase64URL.toBuffer(x)],
-        [-3, isoBase64URL.toBuffer(y)],
-      ]),
-    ),
-  );
-}

@@ -108,7 +108,7 @@ export function createSsoProtocol({
       const config = await configuration();
       const came = new URL(redirectUri);
       for (const [name, value] of Object.entries(parameters)) came.searchParams.set(name, value);
-      const tokens = await judged(
+      const tokens = await withRefusals(
         provider,
         authorizationCodeGrant(config, came, {
           expectedState: state,
@@ -129,7 +129,7 @@ export function createSsoProtocol({
             claims['email_verified'] !== false && config.serverMetadata().userinfo_endpoint !== undefined;
           if (claimed.verifiedEmail !== undefined || !hasUserInfo) return claimed;
           // Both values from the same source: a verified flag in one does not apply to the email in the other.
-          return profileOf(await judged(provider, fetchUserInfo(config, tokens.access_token, subject)));
+          return profileOf(await withRefusals(provider, fetchUserInfo(config, tokens.access_token, subject)));
         },
       };
     },
@@ -150,8 +150,8 @@ async function discover(
   return discovery(new URL(issuer), clientId, {}, authentication, { execute, [customFetch]: fetchThrough(outbound) });
 }
 
-/** Distinguishes an unreachable provider from a refusal. */
-async function judged<T>(provider: SsoProvider, work: Promise<T>): Promise<T> {
+/** Rejects with a failure that distinguishes an unreachable provider from a refusal. */
+async function withRefusals<T>(provider: SsoProvider, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

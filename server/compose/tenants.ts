@@ -17,6 +17,7 @@ import { createTenants } from '../tenants/tenants.js';
 export interface TenantOptions {
   readonly keyRing: KeyRing;
   readonly edition: Edition;
+  readonly publicUrl: string;
   /** Whether roles with admin (edit) need a second factor. */
   readonly mfaRequiredForAdmins: boolean;
 }
@@ -32,15 +33,18 @@ export interface TenantParts {
   /** Which URLs of tenants may be called, for channels and data planes. */
   readonly outbound: TargetPolicy;
   readonly sender: NoticeSender;
+  /** Called after the connection of an agent was revoked, to close its sessions at this replica. */
+  readonly onRevoked?: ((connectionId: string) => void) | undefined;
 }
 
 export const composeTenants = (
-  { keyRing, edition, mfaRequiredForAdmins }: TenantOptions,
+  { keyRing, edition, publicUrl, mfaRequiredForAdmins }: TenantOptions,
   parts: TenantParts,
 ): TenantServices => ({
   tenants: createTenants({
     ...parts,
     keyRing,
+    publicUrl,
     mfaRequired: mfaRequiredForAdmins,
     linked: edition === 'enterprise_hybrid',
   }),

@@ -1,5 +1,6 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
 import { fail } from '../../data-plane-agent/base/failures.js';
+import { onFirstUse } from '../../data-plane-agent/base/on-first-use.js';
 import { normalCut } from '../../data-plane-agent/base/text.js';
 import { isBreached } from './breached-passwords.js';
 import { normalised } from './passwords.js';
@@ -17,13 +18,13 @@ export type PasswordPolicy = (given: {
  */
 export function createPasswordPolicy({ strict }: { strict: boolean }): PasswordPolicy {
   if (!strict) return () => Promise.resolve();
-  const common = new Set(dictionary['passwords-common'].filter((password) => password.length >= MIN_LENGTH));
   return async ({ password, email, tenantSlug }) => {
     const folded = normalised(password).toLowerCase();
     const seen = folded.replaceAll(/[\s\p{Cf}]/gu, '');
     if ([...seen].length < MIN_LENGTH)
       throw fail('PASSWORD_TOO_WEAK', { reason: `Without spaces it has fewer than ${MIN_LENGTH} characters.` });
-    if (common.has(folded) || common.has(seen)) throw fail('PASSWORD_TOO_WEAK', { reason: 'It is a common password.' });
+    if (common().has(folded) || common().has(seen))
+      throw fail('PASSWORD_TOO_WEAK', { reason: 'It is a common password.' });
     const localPart = normalCut(email.split('@')[0] ?? '', { max: 1_000, form: 'NFKC' }).toLowerCase();
     if (contains(folded, localPart))
       throw fail('PASSWORD_TOO_WEAK', { reason: 'It contains the name before the @ of the email.' });
@@ -35,6 +36,10 @@ export function createPasswordPolicy({ strict }: { strict: boolean }): PasswordP
 }
 
 const MIN_LENGTH = 8;
+
+const common = onFirstUse(
+  () => new Set(dictionary['passwords-common'].filter((password) => password.length >= MIN_LENGTH)),
+);
 
 /**
  * Compares as written, by letters and digits only, and without the tag of an address (`ann+work`). Names of one or two

@@ -35,8 +35,8 @@ export async function createPasswords({
     waiting: 64,
     refuse: () => fail('OVERLOADED', { retryAfterSeconds: 2 }),
   });
-  // A hash of a random value, with the parameters of new hashes.
-  const decoy = await argon2.hash(crypto.randomUUID(), PARAMETERS);
+  // With the parameters of new hashes. A password that matches it is refused like any other.
+  const decoy = await argon2.hash('decoy', PARAMETERS);
   return {
     hash: (password) => queue.run(() => argon2.hash(normalised(password), PARAMETERS)),
     verify: async ({ password, hash: stored }) => {

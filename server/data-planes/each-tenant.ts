@@ -1,12 +1,12 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
-import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { Log } from '../../data-plane-agent/base/log.js';
 import type { FindTenants } from '../../data-plane-agent/host/upkeep.js';
 import { bind, type BoundPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
 import { OPERATIONS, type Operations } from '../../data-plane-agent/plane/operations/index.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
+import { isAway } from './away.js';
 import type { DataPlanes } from './for-tenant.js';
 import { systemCall, workedTenant } from './system-call.js';
 
@@ -66,10 +66,7 @@ export async function eachTenant(
     try {
       for (let left = STEPS; left > 0 && !signal?.aborted; left -= 1) if (!(await step(plane, tenantId)).more) return;
     } catch (error) {
-      if (!UNAVAILABLE.some((code) => isFailure(error, code)))
-        log.error({ err: error, job, tenantId }, 'scheduled work failed for an organisation');
+      if (!isAway(error)) log.error({ err: error, job, tenantId }, 'scheduled work failed for an organisation');
     }
   }
 }
-
-const UNAVAILABLE = ['DATA_PLANE_NOT_CONNECTED', 'DATA_PLANE_UNAVAILABLE'] as const;

@@ -9,6 +9,7 @@ import {
 } from '../../data-plane-agent/plane/contract/records/collections.js';
 import { Ok, page } from '../../data-plane-agent/plane/contract/records/common.js';
 import { edit, view } from '../access/permissions.js';
+import { ReminderRun } from '../collections/collections.schemas.js';
 import { holdBodyIssues } from '../data-planes/body-issues.js';
 import { endpoint } from '../http/endpoint.js';
 import { checkFilter, rowNameProperties, withRowNames } from './named.js';
@@ -68,4 +69,21 @@ const listDeliveries = endpoint('GET /collections/deliveries', {
   run: ({ query, plane }) => plane.listDeliveries(query),
 });
 
-export const collectionEndpoints = { listCollections, setPaymentHold, deletePaymentHold, listDeliveries };
+const runDueReminders = endpoint('POST /collections/run-due-reminders', {
+  summary: 'Send the automatic reminders that are due',
+  description:
+    "Does now what the schedule does once a day at the organisation's `reminderHour`, for the contracts in the caller's scope: decides for each open line which step is due, and sends through the default channel. Each step of a line is decided once, so a repeated request, or one at the same time as the schedule, sends nothing twice. Messages that are not sent within a few seconds, because there are many or the receiver is slow, are `queued` and follow. Decided reminders that are not sent are listed with the `reason`; of a line on hold, without a channel or before its stage, the step is decided again once that has ended. `GET /collections/deliveries` with the `runId` shows all reminders of the run and how they stand later.",
+  needs: edit('collection'),
+  returns: ReminderRun,
+  calls: ['decideReminders', 'getReminderRun'],
+  fails: [],
+  run: ({ principal, request, services }) => services.runReminders({ principal, request }),
+});
+
+export const collectionEndpoints = {
+  listCollections,
+  setPaymentHold,
+  deletePaymentHold,
+  listDeliveries,
+  runDueReminders,
+};

@@ -1,4 +1,4 @@
-import { Ok } from '../../data-plane-agent/plane/contract/records/common.js';
+import { Ok, pageText } from '../../data-plane-agent/plane/contract/records/common.js';
 import {
   ContractInput,
   ContractPatch,
@@ -7,7 +7,7 @@ import {
 import { edit, view } from '../access/permissions.js';
 import { newContractIssues, contractPatchIssues } from '../data-planes/amount-issues.js';
 import { endpoint } from '../http/endpoint.js';
-import { tagged } from '../http/reply.js';
+import { serialised, tagged } from '../http/reply.js';
 import { checkRoleCodes, unknownRoleIn } from './config-references.js';
 import { membersNamed } from './people.js';
 import {
@@ -16,6 +16,7 @@ import {
   unknownReferenceIn,
   NamedContractDetail,
   NamedContractPage,
+  textWithNames,
   withNames,
 } from './named.js';
 
@@ -32,8 +33,13 @@ const listContracts = endpoint('GET /contracts', {
   run: async ({ query, plane, principal, services }) => {
     const directory = await services.directory.of(principal.tenant.id);
     checkFilter(query, directory);
-    const page = await plane.listContracts(query);
-    return { ...page, items: page.items.map((contract) => withNames(contract, directory)) };
+    const { items, ...page } = await plane.listContracts(query);
+    return serialised(
+      pageText(
+        items.map((contract) => textWithNames(contract, directory)),
+        page,
+      ),
+    );
   },
 });
 

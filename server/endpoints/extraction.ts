@@ -15,7 +15,6 @@ const extractContract = endpoint('POST /contracts/extract', {
   needs: edit('contract_edit'),
   body: ExtractInput,
   furtherIssues: extractionIssues,
-  needsBody: true,
   status: 201,
   returns: ExtractionRun,
   calls: ['extractContract'],

@@ -27,6 +27,7 @@ import { passwordEndpoints } from './password.js';
 import { passwordResetEndpoints } from './password-reset.js';
 import { paymentEndpoints } from './payments.js';
 import { profileEndpoints } from './profile.js';
+import { reminderEndpoints } from './reminders.js';
 import { savedViewEndpoints } from './saved-views.js';
 import { sessionEndpoints } from './sessions.js';
 import { ssoEndpoints } from './sso.js';
@@ -59,6 +60,7 @@ export const ENDPOINTS = {
   ...contractExportEndpoints,
   ...paymentEndpoints,
   ...collectionEndpoints,
+  ...reminderEndpoints,
   ...invoiceEndpoints,
   ...invoiceRegisterEndpoints,
   ...taskEndpoints,

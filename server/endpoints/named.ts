@@ -1,10 +1,12 @@
-import { s } from '../../data-plane-agent/base/schema.js';
+import { joined, jsonTextOf, type JsonText } from '../../data-plane-agent/base/json-text.js';
+import { s, type Static } from '../../data-plane-agent/base/schema.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import {
   contractDetailProperties,
   contractProperties,
   type ContractDetail,
   type ContractSummary,
+  type PreparedContract,
 } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { page } from '../../data-plane-agent/plane/contract/records/common.js';
 import type { Principal } from '../access/principal.js';
@@ -24,20 +26,31 @@ export const nameProperties = {
 };
 
 export const NamedContract = s.object({ ...contractProperties, ...nameProperties }, { title: 'Contract' });
+export type NamedContract = Static<typeof NamedContract>;
 export const NamedContractDetail = s.object(
   { ...contractDetailProperties, ...nameProperties },
   { title: 'ContractDetail' },
 );
 export const NamedContractPage = page(NamedContract, { title: 'ContractPage' });
+export type ContractPage = Static<typeof NamedContractPage>;
+
+type Named = Pick<ContractSummary, 'subjectId' | 'ownerId' | 'ownerSuperiorId' | 'createdBy' | 'updatedBy'>;
+
+const namesOf = ({ subjectId, ownerId, ownerSuperiorId, createdBy, updatedBy }: Named, directory: TenantDirectory) => ({
+  subjectName: directory.subjectName(subjectId),
+  ownerName: directory.memberName(ownerId),
+  ownerSuperiorName: ownerSuperiorId === null ? null : directory.memberName(ownerSuperiorId),
+  createdByName: createdBy === null ? null : directory.memberName(createdBy),
+  updatedByName: updatedBy === null ? null : directory.memberName(updatedBy),
+});
 
 export const withNames = <C extends ContractSummary | ContractDetail>(contract: C, directory: TenantDirectory) => ({
   ...contract,
-  subjectName: directory.subjectName(contract.subjectId),
-  ownerName: directory.memberName(contract.ownerId),
-  ownerSuperiorName: contract.ownerSuperiorId === null ? null : directory.memberName(contract.ownerSuperiorId),
-  createdByName: contract.createdBy === null ? null : directory.memberName(contract.createdBy),
-  updatedByName: contract.updatedBy === null ? null : directory.memberName(contract.updatedBy),
+  ...namesOf(contract, directory),
 });
+
+export const textWithNames = (contract: PreparedContract, directory: TenantDirectory): JsonText<NamedContract> =>
+  joined(contract.json, jsonTextOf(namesOf(contract, directory)));
 
 /** The names in a row of a list that belongs to a contract. */
 export const rowNameProperties = { subjectName: nameProperties.subjectName, ownerName: nameProperties.ownerName };

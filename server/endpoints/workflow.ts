@@ -18,7 +18,6 @@ const transitionContract = endpoint('POST /contracts/:id/workflow/transition', {
   feature: 'workflowAutomation',
   body: TransitionInput,
   furtherIssues: moveIssues,
-  needsBody: true,
   returns: NamedContractDetail,
   calls: ['transitionContract'],
   fails: [],

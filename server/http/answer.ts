@@ -3,7 +3,7 @@ import { jsonBytes } from '../../data-plane-agent/base/json-pieces.js';
 import type { Endpoint } from './endpoint.js';
 import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
 import { JSON_TYPE } from '../../data-plane-agent/base/http/problems.js';
-import { isReply, type FileText, type MediaType, type Reply } from './reply.js';
+import { isReply, JsonBody, type FileText, type MediaType, type Reply } from './reply.js';
 import { stream } from '../../data-plane-agent/base/http/stream.js';
 
 /**
@@ -36,7 +36,7 @@ export function answerer(
       ctx.status = status;
       return;
     }
-    const json = await jsonBytes(body);
+    const json = body instanceof JsonBody ? Buffer.from(body.text) : await jsonBytes(body);
     check?.(json.toString());
     ctx.set('Content-Type', JSON_TYPE);
     ctx.body = json;

@@ -31,6 +31,8 @@ export const PARTICULAR: Readonly<Record<string, Readonly<Record<string, string>
     occurrence: 'Counts the repeated steps of a line and its due date, from 1.',
     channelId: 'The channel; `null` if there was none.',
     recipients: 'The addresses, or the displayed form of the URL of the channel; empty before the reminder is sent.',
+    recipientId:
+      'The member that a mail is sent to instead of the owner of the contract, because the reminder was handed over; otherwise `null`.',
     status: '`superseded` reminders were missed while none were sent, and replaced by a later step.',
     attempts: 'How often sending was tried.',
     lastError: 'Why the last attempt failed; `null` if none failed.',
@@ -39,6 +41,32 @@ export const PARTICULAR: Readonly<Record<string, Readonly<Record<string, string>
     runId: 'The run that decided on the reminder; `null` for a single one sent by hand.',
     sentAt: 'When the receiver accepted it; `null` if it has not.',
   },
+  ReminderPreview: {
+    subject: 'The subject of a mail, or the title of a message; a webhook sends none.',
+    format: 'How the body is marked up; `markdown` is that of the platform.',
+  },
+  ReminderResult: {
+    deliveryId: 'The `id` in `GET /collections/deliveries`.',
+    channelId: 'The channel that the reminder is sent through.',
+    renderedSubject: 'The subject of the message; `null` if it was not sent and its line or channel was deleted since.',
+    sentAt: 'When the receiver accepted it; `null` if it has not.',
+  },
+  BulkReminderLine: {
+    deliveryId: 'The `id` in `GET /collections/deliveries`.',
+    status: 'How the reminder stood at the end of the request.',
+    channelId: 'The channel that the reminder is sent through.',
+    recipients: 'The addresses, or the displayed form of the URL of the channel; empty before the reminder is sent.',
+  },
+  ReminderRunLine: {
+    deliveryId: 'The `id` in `GET /collections/deliveries`.',
+    step: 'The automatic step.',
+    occurrence: 'Counts the repeated steps of a line and its due date, from 1.',
+    status: 'How the reminder stood at the end of the request.',
+    channelId: 'The channel; `null` if the reminder is not sent.',
+    recipients: 'The addresses, or the displayed form of the URL of the channel; empty before the reminder is sent.',
+  },
+  ChannelDisabledError: { channelId: 'The disabled channel.' },
+  LineHeldError: { until: 'The last day of the hold; `null` if it lasts until it is removed.' },
   Invitation: { status: '`expired` invitations can be sent again.' },
   SentInvitation: { status: '`expired` invitations can be sent again.' },
   InvitationAcceptance: { name: 'The name of the new member.' },
@@ -206,13 +234,21 @@ export const PARTICULAR: Readonly<Record<string, Readonly<Record<string, string>
   },
   DataPlaneConnection: {
     kind: '`agent` is the connection itself; others are components behind it.',
-    status:
-      '`pending`: never connected. `connected`, `disconnected`: an agent. `mismatch`: it belongs to another data plane. `revoked`: no longer accepted. `declared`: a component. `inactive`: this edition has no agents.',
   },
   DeclaredDataPlaneConnection: {
     kind: '`agent` is the connection itself; others are components behind it.',
-    status:
-      '`pending`: never connected. `connected`, `disconnected`: an agent. `mismatch`: it belongs to another data plane. `revoked`: no longer accepted. `declared`: a component. `inactive`: this edition has no agents.',
+  },
+  DataPlaneDeniedError: { operation: 'The refused operation of the data plane.' },
+  DataPlaneMismatchError: {
+    mismatches: 'Each declared value that differs.',
+    declared: 'What the tenant has declared.',
+    reported: 'What the agent reports; `null` if nothing.',
+  },
+  DataPlaneComponent: {
+    kind: 'What it is.',
+    provider: 'The product or the kind of store.',
+    location: 'Where it is, as the operator of the agent states it; `null` if they state nothing.',
+    state: 'Whether the agent reached it: `up`, `down`, or `unknown` if it has not tried.',
   },
   HandoverPreview: { code: 'The reason, for programs.' },
   TypeInUseError: { contracts: 'How many contracts have the type.' },

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { onFirstUse } from '../../data-plane-agent/base/on-first-use.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { PAGE_SCRIPT, PAGE_STYLE } from './docs-style.js';
 import { PREFIX } from './mount.js';
@@ -12,17 +13,19 @@ const VIEWER = 'openapi-explorer/dist/browser/openapi-explorer.min.js';
  * origin; inline styles are allowed because the viewer sets style attributes.
  */
 export function docsPages({ productName }: { productName: string }): readonly Page[] {
-  const script = readFileSync(createRequire(import.meta.url).resolve(VIEWER));
-  const version = sha256Hex(script).slice(0, 16);
-  const page = html(productName, version);
   const files = [
-    { path: '/docs', type: 'text/html; charset=utf-8', body: page },
+    { path: '/docs', type: 'text/html; charset=utf-8', body: () => html(productName, viewer().version) },
     { path: '/docs/viewer.css', type: 'text/css; charset=utf-8', body: PAGE_STYLE },
     { path: '/docs/page.js', type: 'text/javascript; charset=utf-8', body: PAGE_SCRIPT },
-    { path: '/docs/viewer.js', type: 'text/javascript; charset=utf-8', body: script },
+    { path: '/docs/viewer.js', type: 'text/javascript; charset=utf-8', body: () => viewer().script },
   ];
   return documents(files, POLICY);
 }
+
+const viewer = onFirstUse(() => {
+  const script = readFileSync(createRequire(import.meta.url).resolve(VIEWER));
+  return { script, version: sha256Hex(script).slice(0, 16) };
+});
 
 const POLICY = [
   "default-src 'none'",

@@ -30,8 +30,6 @@ export interface Endpoint<
   readonly feature?: Feature;
   /** The body may be omitted if none of its fields is required. */
   readonly body?: B;
-  /** The body must have at least one field, though none is required by itself. */
-  readonly needsBody?: true;
   /** `id`, `ids` and names that end in `Id` or `Ids` are ids: a value that is not a UUID is 404. */
   readonly query?: Q;
   /** Accepts undeclared query parameters, for callbacks whose providers add some. Elsewhere they are refused. */

@@ -21,8 +21,8 @@ export const guidePath = (name: string): string => `/docs/guide/${name}`;
 const WRITTEN_ADDRESS = 'http://localhost:8080';
 
 /**
- * The guide pages, rendered from the Markdown in `docs/` when the server starts, with the address of this service in
- * their commands. Their policy allows no scripts.
+ * The guide pages, read from the Markdown in `docs/` when the server starts and rendered at the first request, with the
+ * address of this service in their commands. Their policy allows no scripts.
  */
 export function guidePages({
   productName,
@@ -34,11 +34,14 @@ export function guidePages({
   const folder = join(packageFolderOf(import.meta.url), 'docs');
   const markdownOf = (file: string): string =>
     readFileSync(join(folder, file), 'utf8').replaceAll(WRITTEN_ADDRESS, () => publicUrl);
-  const pages = GUIDE.map(({ name, file, title }) => ({
-    path: guidePath(name),
-    type: 'text/html; charset=utf-8',
-    body: html({ productName, name, title, content: rendered(markdownOf(file)) }),
-  }));
+  const pages = GUIDE.map(({ name, file, title }) => {
+    const markdown = markdownOf(file);
+    return {
+      path: guidePath(name),
+      type: 'text/html; charset=utf-8',
+      body: () => html({ productName, name, title, content: rendered(markdown) }),
+    };
+  });
   return documents([...pages, { path: '/docs/guide.css', type: 'text/css; charset=utf-8', body: STYLE }], POLICY);
 }
 

@@ -16,8 +16,7 @@ export const PREFIX = '/api/v1';
  */
 export function mount(endpoints: Endpoints, api: Api): HttpMiddleware {
   const router = new Router<HttpState>({ prefix: PREFIX, sensitive: true, strict: true });
-  for (const endpoint of Object.values(endpoints).toSorted(byPrecision)) {
-    const { method, path } = partsOf(endpoint.route);
+  for (const { endpoint, method, path } of byPrecision(endpoints)) {
     const handle = handler(endpoint, api);
     router.register(path, [method], async (ctx) => {
       if (mostPrecise(ctx as unknown as Matched)[0]?.path !== PREFIX + path) throw unmatched(ctx as unknown as Matched);
@@ -42,12 +41,13 @@ export function partsOf(route: Endpoint['route']): { method: string; path: strin
  * Sorts `/contracts/stats` before `/contracts/:id`, in whichever order they are declared, since the router uses the
  * first match.
  */
-function byPrecision(a: Endpoint, b: Endpoint): number {
-  const [left, right] = [sortKey(a), sortKey(b)];
-  return left < right ? -1 : left > right ? 1 : 0;
+function byPrecision(endpoints: Endpoints) {
+  const rows = Object.values(endpoints).map((endpoint) => {
+    const parts = partsOf(endpoint.route);
+    return { endpoint, ...parts, key: parts.path.replaceAll(/:\w+/g, '\uffff') };
+  });
+  return rows.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
-
-const sortKey = ({ route }: Endpoint): string => partsOf(route).path.replaceAll(/:\w+/g, '\uffff');
 
 interface Matched {
   readonly matched?: readonly { readonly path: string; readonly methods: readonly string[] }[];

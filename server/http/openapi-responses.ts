@@ -94,9 +94,17 @@ export function failuresOf(endpoint: Endpoint): readonly FailureCode[] {
   const inAuth = isInAuth(endpoint);
   const contractData: readonly FailureCode[] = [
     'DATA_PLANE_NOT_CONNECTED',
+    'DATA_PLANE_DENIED',
+    'DATA_MOVING',
+    'DATA_MOVED',
     'DATA_PLANE_UNAVAILABLE',
     ...(takesKey(endpoint)
-      ? (['DATA_PLANE_OUTCOME_UNKNOWN', 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'] as const)
+      ? ([
+          'DATA_PLANE_MISMATCH',
+          'DATA_PLANE_OUTCOME_UNKNOWN',
+          'IDEMPOTENCY_IN_PROGRESS',
+          'IDEMPOTENCY_KEY_REUSED',
+        ] as const)
       : []),
   ];
   const namesRecords =

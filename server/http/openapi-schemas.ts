@@ -20,6 +20,8 @@ const OWN_KEYWORDS: ReadonlySet<string> = new Set([
   'x-free',
   'x-characters',
   'x-above-zero',
+  'x-one-of',
+  'x-some-of',
 ]);
 /** Keywords whose value is a map of schemas by name, and those whose value is a schema or a list of schemas. */
 const BY_NAME: ReadonlySet<string> = new Set(['properties']);
@@ -38,12 +40,22 @@ export function schemaRegistry(): SchemaRegistry {
   const define = (title: string, schema: Json): Json => {
     const known = schemas[title];
     if (known === undefined) schemas[title] = schema;
-    else if (JSON.stringify(known) !== JSON.stringify(schema))
+    else if (known !== schema && JSON.stringify(known) !== JSON.stringify(schema))
       throw new Error(`two different schemas have the title ${title}`);
     return { $ref: `#/components/schemas/${title}` };
   };
 
+  /** Many endpoints declare the same schema, and all of them the same failures. */
+  const written = new WeakMap<object, Json>();
   const write = (schema: object): Json => {
+    const known = written.get(schema);
+    if (known) return known;
+    const json = rewritten(schema);
+    written.set(schema, json);
+    return json;
+  };
+
+  const rewritten = (schema: object): Json => {
     const { title, ...json } = withoutLeastLength(schema as Record<string, unknown>);
     if (typeof title !== 'string') return plain(json);
     // A titled schema that may be null is written as its reference or null, so that it is still defined once.
@@ -66,7 +78,7 @@ export function schemaRegistry(): SchemaRegistry {
 
   const plain = (json: Json): Json =>
     Object.fromEntries(
-      Object.entries(doubled(oneTypeEach(json)))
+      Object.entries(choosing(doubled(oneTypeEach(json))))
         .filter(([keyword]) => !OWN_KEYWORDS.has(keyword))
         .map(([keyword, value]) => [keyword, nested(keyword, value)]),
     );
@@ -88,6 +100,31 @@ function withoutLeastLength(json: Json): Json {
   const { minLength: _, ...rest } = json;
   return rest;
 }
+
+/**
+ * The fields of which one must be given, as what is refused: generators leave `not` out, while `anyOf` beside
+ * `properties` becomes a type without fields.
+ */
+function choosing(json: Json): Json {
+  const fields = alternatives(json);
+  if (fields.length === 0) return json;
+  const pairs =
+    json['x-one-of'] === undefined ? [] : fields.flatMap((one, i) => fields.slice(i + 1).map((other) => [one, other]));
+  const none = { properties: Object.fromEntries(fields.map((field) => [field, NO_VALUE])) };
+  const both = pairs.map((required) => ({
+    required,
+    properties: Object.fromEntries(required.map((field) => [field, { not: NO_VALUE }])),
+  }));
+  return { ...json, not: both.length === 0 ? none : { anyOf: [none, ...both] } };
+}
+
+/** Optional fields of which at least one must have a value. */
+export const alternatives = (schema: object): readonly string[] => {
+  const { 'x-one-of': one, 'x-some-of': some } = schema as Readonly<Record<string, readonly string[] | undefined>>;
+  return one ?? some ?? [];
+};
+
+const NO_VALUE = { enum: [null, ''] };
 
 /** Some generators read a number without a format as 32 bits, which loses cents from a hundred thousand on. */
 const doubled = (json: Json): Json =>

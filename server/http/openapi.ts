@@ -6,7 +6,7 @@ import { ofPathParameter, ofQueryParameter } from './described-parameters.js';
 import type { Endpoint } from './endpoint.js';
 import { GUIDE, guidePath } from './guide-pages.js';
 import { partsOf, PREFIX, type Endpoints } from './mount.js';
-import { schemaRegistry, withoutNull, type Json, type SchemaRegistry } from './openapi-schemas.js';
+import { alternatives, schemaRegistry, withoutNull, type Json, type SchemaRegistry } from './openapi-schemas.js';
 import { withDescriptions } from './openapi-descriptions.js';
 import { withExample, type Examples } from './openapi-examples.js';
 import { ANSWER_HEADERS, declaredFailures, responsesOf, takesKey } from './openapi-responses.js';
@@ -22,25 +22,30 @@ export interface About {
 
 /** Serves the document under the prefix. It is generated once at startup, so that its errors are found then. */
 export function openapiPage(endpoints: Endpoints, about: About): Page {
-  const body = documentOf(endpoints, about);
-  const etag = `"${sha256Hex(body).slice(0, 32)}"`;
+  const { etag, body } = documentOf(endpoints, about);
   return {
     path: `${PREFIX}/openapi.json`,
     answer: (ctx) => sendDocument(ctx, { type: 'application/json; charset=utf-8', etag, body }),
   };
 }
 
+interface Generated {
+  readonly body: string;
+  readonly etag: string;
+}
+
 /** Servers of one process, as in tests, have the same document, which takes long to generate. */
-function documentOf(endpoints: Endpoints, { productName, version, examples = NO_EXAMPLES }: About): string {
+function documentOf(endpoints: Endpoints, { productName, version, examples = NO_EXAMPLES }: About): Generated {
   const last = LAST.get(endpoints);
-  if (last?.productName === productName && last.version === version && last.examples === examples) return last.body;
+  if (last?.productName === productName && last.version === version && last.examples === examples) return last;
   const body = JSON.stringify(openapi(endpoints, { productName, version, examples }));
-  LAST.set(endpoints, { productName, version, examples, body });
-  return body;
+  const made = { productName, version, examples, body, etag: `"${sha256Hex(body).slice(0, 32)}"` };
+  LAST.set(endpoints, made);
+  return made;
 }
 
 const NO_EXAMPLES: Examples = {};
-const LAST = new WeakMap<Endpoints, Required<About> & { readonly body: string }>();
+const LAST = new WeakMap<Endpoints, Required<About> & Generated>();
 
 /**
  * Generates the OpenAPI 3.1 document from the schemas used for validation. Throws if an endpoint has no summary or no
@@ -118,7 +123,7 @@ function operation(name: string, endpoint: Endpoint, registry: SchemaRegistry): 
       ? {
           requestBody: {
             required:
-              endpoint.needsBody === true || ((body as { required?: readonly string[] }).required ?? []).length > 0,
+              alternatives(body).length > 0 || ((body as { required?: readonly string[] }).required ?? []).length > 0,
             content: { 'application/json': { schema: registry.write(body) } },
           },
         }

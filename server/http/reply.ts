@@ -1,4 +1,5 @@
 import Type, { type TUnsafe } from 'typebox';
+import type { JsonText } from '../../data-plane-agent/base/json-text.js';
 import { attachmentDisposition } from '../../data-plane-agent/base/content-disposition.js';
 
 const REPLY = Symbol('reply');
@@ -6,7 +7,7 @@ const REPLY = Symbol('reply');
 /** An answer with a cookie, a status or headers in addition to the body. */
 export interface Reply<T> {
   readonly [REPLY]: true;
-  readonly body: T;
+  readonly body: T | JsonBody;
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** HttpOnly, SameSite=Strict by default, and Secure if the public URL is https. `maxAgeMs` 0 clears the cookie. */
@@ -19,7 +20,7 @@ export interface Reply<T> {
   };
 }
 
-export const reply = <T>(body: T, more: Omit<Reply<T>, 'body' | typeof REPLY>): Reply<T> => ({
+export const reply = <T>(body: T | JsonBody, more: Omit<Reply<T>, 'body' | typeof REPLY>): Reply<T> => ({
   [REPLY]: true,
   body,
   ...more,
@@ -30,6 +31,14 @@ export const reply = <T>(body: T, more: Omit<Reply<T>, 'body' | typeof REPLY>): 
  */
 export const redirect = (location: string, more: Pick<Reply<object>, 'cookie'> = {}): Reply<Record<string, never>> =>
   reply({}, { status: 302, headers: { Location: location }, ...more });
+
+/** A body whose JSON text was made before. */
+export class JsonBody {
+  constructor(readonly text: string) {}
+}
+
+/** An answer whose JSON text was made before. */
+export const serialised = <T>(text: JsonText<T>): Reply<T> => reply<T>(new JsonBody(text), {});
 
 /** A file to download. Pieces are sent as they arrive; if producing one fails, the transfer is aborted. */
 export const attachment = <T extends FileText>(body: T, { fileName }: { readonly fileName: string }): Reply<T> =>

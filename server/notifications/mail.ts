@@ -14,6 +14,8 @@ export type MailMessage = {
     readonly about?: { readonly kind: string; readonly id: string };
     /** The time (epoch milliseconds) when the content expires; the mail is not sent after it. */
     readonly notAfter?: number;
+    /** For mail that may be enqueued repeatedly: only the first one with this id is sent. */
+    readonly id?: string;
   };
 }[MailTemplate];
 

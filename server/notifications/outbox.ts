@@ -32,7 +32,7 @@ export function createMailOutbox({
     const at = clock.now();
     // Sealed even if it is not stored, so that both cases take the same time.
     const sealed = keyRing.seal(JSON.stringify(values), sealContext({ tenantId: mail.tenantId, id }));
-    await new MailStore(tx).insert({
+    const inserted = await new MailStore(tx).insert({
       ...mail,
       id,
       valuesSealed: mail.status === 'queued' ? sealed : null,
@@ -41,7 +41,7 @@ export function createMailOutbox({
       lastError: null,
       createdAt: at,
     });
-    if (configured) return;
+    if (configured || !inserted) return;
     await new AuditStore(tx).append({
       tenantId: mail.tenantId,
       at,
@@ -55,7 +55,7 @@ export function createMailOutbox({
 
   return {
     configured,
-    enqueue: (tx, { tenantId, to, template, values, language, about, notAfter }) =>
+    enqueue: (tx, { tenantId, to, template, values, language, about, notAfter, id }) =>
       put(
         tx,
         {
@@ -67,6 +67,7 @@ export function createMailOutbox({
           aboutId: about?.id ?? null,
           status: configured ? 'queued' : 'not_sent',
           notAfter: notAfter ?? null,
+          ...(id === undefined ? {} : { id }),
         },
         values,
       ),

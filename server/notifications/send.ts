@@ -58,6 +58,7 @@ export function createNoticeSender({
   clock,
   log,
   productName,
+  quotesReceivers = true,
 }: {
   outbound: Pick<Outbound, 'request'>;
   /** Undefined without a mail server. */
@@ -66,6 +67,11 @@ export function createNoticeSender({
   clock: Clock;
   log: Log;
   productName: string;
+  /**
+   * Whether errors quote what receivers answered. A receiver may repeat the message, and errors are stored by the
+   * control plane and logged.
+   */
+  quotesReceivers?: boolean;
 }): NoticeSender {
   const render: NoticeSender['render'] = (notice, { kind, language }) =>
     adapterOf(kind).render(notice, { language, productName });
@@ -84,7 +90,11 @@ export function createNoticeSender({
     const secret =
       channel.secretSealed === null ? null : keyRing.openText(channel.secretSealed, channelSecretContext(place));
     const answer = await outbound.request(adapter.request(rendered, { target, secret, id, now: clock.now() }));
-    return { ...adapter.verdict(answer, clock.now()), status: answer.status };
+    const verdict = adapter.verdict(answer, clock.now());
+    if (verdict.delivered) return { ...verdict, status: answer.status };
+    const { unquoted, ...failed } = verdict;
+    const error = quotesReceivers ? failed.error : (unquoted ?? failed.error);
+    return { ...failed, error, status: answer.status };
   };
 
   const mailed = async (message: NoticeMessage, rendered: Rendered): Promise<Attempt> => {

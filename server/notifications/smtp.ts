@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import nodemailer from 'nodemailer';
+import { onFirstUse } from '../../data-plane-agent/base/on-first-use.js';
 import type { MailAddress } from './address.js';
 import { smtpEncryption } from './smtp-encryption.js';
 
@@ -24,17 +24,21 @@ export type SendMail = (mail: OutgoingMail) => Promise<void>;
 
 /** Sends through `SMTP_URL`, from `MAIL_FROM`; each attempt has its own connection and a total timeout. */
 export function createSmtp({ url, from }: { url: string; from: MailAddress }): SendMail {
-  const transport = nodemailer.createTransport({
-    ...optionsOf(url),
-    connectionTimeout: STEP_MS,
-    greetingTimeout: STEP_MS,
-    dnsTimeout: STEP_MS,
-    socketTimeout: 2 * STEP_MS,
-  });
+  const transport = onFirstUse(async () =>
+    (await nodemailer()).createTransport({
+      ...optionsOf(url),
+      connectionTimeout: STEP_MS,
+      greetingTimeout: STEP_MS,
+      dnsTimeout: STEP_MS,
+      socketTimeout: 2 * STEP_MS,
+    }),
+  );
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
   return async ({ id, to, date, subject, text, html, deadlineMs = WHOLE_MS, onRefused }) => {
     const addresses = typeof to === 'string' ? [to] : to;
-    const { rejected } = await transport
+    const { rejected } = await (
+      await transport()
+    )
       .sendMail({
         from: { ...from },
         to: addresses.map((address) => ({ name: '', address })),
@@ -60,7 +64,7 @@ export async function greetSmtp({ url, deadlineMs }: { url: string; deadlineMs: 
   // Our own socket, because the library's timeouts only limit inactivity: a server that sends data slowly would never
   // time out.
   const socket = new Socket();
-  const transport = nodemailer.createTransport({
+  const transport = (await nodemailer()).createTransport({
     ...optionsOf(url),
     socket,
     connectionTimeout: deadlineMs,
@@ -84,6 +88,9 @@ export async function greetSmtp({ url, deadlineMs }: { url: string; deadlineMs: 
     socket.destroy();
   }
 }
+
+/** Loaded with the first mail, because most processes send none. */
+const nodemailer = onFirstUse(async () => (await import('nodemailer')).default);
 
 const optionsOf = (url: string) => ({
   url,

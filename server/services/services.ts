@@ -13,10 +13,14 @@ import type { Profile } from '../auth/profile.js';
 import type { Resolve } from '../auth/resolve.js';
 import type { Sessions } from '../auth/sessions.js';
 import type { Sso } from '../auth/sso.js';
+import type { RunReminders } from '../collections/run-now.js';
 import type { AiGateway } from '../integrations/ai-gateway/ai-gateway.js';
+import type { Deliveries } from '../deliveries/deliveries.js';
 import type { MailOutbox } from '../notifications/mail.js';
+import type { NoticeSender } from '../notifications/send.js';
 import type { Calendar } from '../integrations/calendar/calendar.js';
 import type { Directory } from '../tenants/directory.js';
+import type { Reminders } from '../collections/reminders.js';
 import type { Tenants } from '../tenants/tenants.js';
 import type { Health } from './health.js';
 
@@ -52,6 +56,10 @@ export interface Services extends AuthServices, TenantServices {
   readonly aiGateway: AiGateway;
   readonly calendar: Calendar;
   readonly mail: MailOutbox;
+  readonly sender: NoticeSender;
+  readonly deliveries: Deliveries;
+  readonly reminders: Reminders;
+  readonly runReminders: RunReminders;
   /** Called by the handler for every endpoint whose body has a `challengeToken`. */
   readonly challenge: BotChallenge;
 }

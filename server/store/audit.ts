@@ -27,6 +27,15 @@ export class AuditStore {
     });
   }
 
+  /** When the newest event of an action that belongs to no organisation happened. */
+  async lastAt(action: string): Promise<number | undefined> {
+    const row = await this.tx.get('SELECT max(at) AS at FROM audit_log WHERE tenant_id IS NULL AND action = ?', [
+      action,
+    ]);
+    const at = row?.['at'] ?? null;
+    return at === null ? undefined : Number(at);
+  }
+
   private async write(
     sql: string,
     { id = newId(), tenantId, at, actor, action, recordKind, recordId, changes = {} }: AuditEvent,

@@ -55,6 +55,15 @@ export class ChannelStore {
     return row && channelOf(row);
   }
 
+  /** The channel for messages that name none. */
+  async default(): Promise<ChannelRecord | undefined> {
+    const row = await this.tx.get(
+      `SELECT ${COLUMNS} FROM notification_channels WHERE tenant_id = ? AND is_default = 1`,
+      [this.tenantId],
+    );
+    return row && channelOf(row);
+  }
+
   async insert(it: ChannelRecord): Promise<void> {
     await this.tx.run(
       `INSERT INTO notification_channels (tenant_id, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -12,6 +12,7 @@ const EXPIRED: readonly { readonly sql: string; readonly keepMs: number }[] = [
   { sql: "DELETE FROM mail_outbox WHERE status = 'void' AND created_at <= ?", keepMs: 3_600_000 },
   { sql: "DELETE FROM mail_outbox WHERE status <> 'queued' AND created_at <= ?", keepMs: 90 * DAY_MS },
   { sql: 'DELETE FROM idempotency_records WHERE expires_at <= ?', keepMs: 0 },
+  { sql: 'DELETE FROM link_tokens_used WHERE expires_at <= ?', keepMs: 0 },
   // Its refresh tokens have expired with it; kept for a while for investigations.
   { sql: 'DELETE FROM sessions WHERE idle_expires_at <= ?', keepMs: 30 * DAY_MS },
 ];

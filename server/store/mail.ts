@@ -28,9 +28,12 @@ export interface MailRecord {
 export class MailStore {
   constructor(private readonly tx: Transaction) {}
 
-  /** Placeholder mail replaces an earlier row with the same id. */
-  async insert(mail: MailRecord): Promise<void> {
-    await this.tx.run(
+  /**
+   * Placeholder mail replaces an earlier row with the same id; other mail is not inserted again. Returns whether a row
+   * was written.
+   */
+  async insert(mail: MailRecord): Promise<boolean> {
+    const written = await this.tx.run(
       `INSERT INTO mail_outbox (${COLUMNS}, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (id) DO UPDATE SET created_at = excluded.created_at, updated_at = excluded.updated_at, not_after = excluded.not_after WHERE mail_outbox.status = 'void'`,
       [
@@ -51,6 +54,7 @@ export class MailStore {
         mail.createdAt,
       ],
     );
+    return written > 0;
   }
 
   /** The mail that is due, oldest first. */
@@ -61,6 +65,15 @@ export class MailStore {
         [at, limit],
       )
     ).map(mailOf);
+  }
+
+  /** How many mails are due, counted up to a limit, and since when the oldest waits. */
+  async dueSince({ at, limit }: { at: number; limit: number }): Promise<{ count: number; since: number | null }> {
+    const row = await this.tx.get(
+      "SELECT count(*) AS n, min(next_at) AS since FROM (SELECT next_at FROM mail_outbox WHERE status = 'queued' AND next_at <= ? ORDER BY next_at LIMIT ?) AS due",
+      [at, limit],
+    );
+    return { count: Number(row?.['n'] ?? 0), since: row ? numberOrNull(row, 'since') : null };
   }
 
   /**
@@ -110,6 +123,40 @@ export class MailStore {
       [status, nextAt, lastError, at, status, id, attempts],
     );
     return settled === 1;
+  }
+
+  async byId(id: string): Promise<MailRecord | undefined> {
+    const row = await this.tx.get(`SELECT ${COLUMNS} FROM mail_outbox WHERE id = ?`, [id]);
+    return row && mailOf(row);
+  }
+
+  /** Oldest first. */
+  async listed({
+    tenantId,
+    statuses,
+    limit,
+  }: {
+    tenantId?: string | undefined;
+    statuses: readonly ('queued' | 'failed')[];
+    limit: number;
+  }): Promise<(MailRecord & { readonly status: 'queued' | 'failed' })[]> {
+    if (statuses.length === 0) return [];
+    const rows = await this.tx.all(
+      `SELECT ${COLUMNS} FROM mail_outbox WHERE status IN (${statuses.map(() => '?').join(', ')})${tenantId === undefined ? '' : ' AND tenant_id = ?'} ORDER BY created_at, id LIMIT ?`,
+      [...statuses, ...(tenantId === undefined ? [] : [tenantId]), limit],
+    );
+    return rows.map((row) => ({ ...mailOf(row), status: textOf(row, 'status') as 'queued' | 'failed' })); // by the query
+  }
+
+  /** Makes a waiting mail due. Returns whether it was waiting. An attempt under way may then be repeated. */
+  async bringForward({ id, at }: { id: string; at: number }): Promise<boolean> {
+    return (
+      (await this.tx.run("UPDATE mail_outbox SET next_at = ?, updated_at = ? WHERE id = ? AND status = 'queued'", [
+        at,
+        at,
+        id,
+      ])) === 1
+    );
   }
 
   /** Deletes mail that has not been sent. */

@@ -6,6 +6,7 @@ import type { SealedColumn } from '../../data-plane-agent/base/database/sealed-c
  */
 export const PLATFORM_SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'signing_keys', column: 'private_sealed', place: ['kid'] },
+  { table: 'link_keys', column: 'private_sealed', place: ['kid'] },
   { table: 'mfa_totp', column: 'secret_sealed', place: ['tenant_id', 'member_id'] },
   { table: 'login_codes', column: 'code_sealed', place: ['tenant_id', 'member_id'] },
   { table: 'sso_flows', column: 'secrets_sealed', place: ['tenant_id', 'state_hash'] },

@@ -15,12 +15,15 @@ export interface SigningKeyRecord {
 }
 
 export class SigningKeyStore {
-  constructor(private readonly tx: Transaction) {}
+  constructor(
+    private readonly tx: Transaction,
+    private readonly table: 'signing_keys' | 'link_keys' = 'signing_keys',
+  ) {}
 
   /** The active key first, then newest first. */
   async all(): Promise<SigningKeyRecord[]> {
     const rows = await this.tx.all(
-      'SELECT kid, status, public_jwk, private_sealed, created_at, verify_until FROM signing_keys ORDER BY status, created_at DESC',
+      `SELECT kid, status, public_jwk, private_sealed, created_at, verify_until FROM ${this.table} ORDER BY status, created_at DESC`,
     );
     return rows.map(keyOf);
   }
@@ -28,20 +31,20 @@ export class SigningKeyStore {
   /** Returns false if there is an active key: of replicas that start concurrently, one creates it. */
   async insertActive(key: Omit<SigningKeyRecord, 'status' | 'verifyUntil'>): Promise<boolean> {
     const inserted = await this.tx.run(
-      "INSERT INTO signing_keys (kid, status, public_jwk, private_sealed, created_at, verify_until) VALUES (?, 'active', ?, ?, ?, NULL) ON CONFLICT DO NOTHING",
+      `INSERT INTO ${this.table} (kid, status, public_jwk, private_sealed, created_at, verify_until) VALUES (?, 'active', ?, ?, ?, NULL) ON CONFLICT DO NOTHING`,
       [key.kid, JSON.stringify(key.publicJwk), key.privateSealed, key.createdAt],
     );
     return inserted === 1;
   }
 
   async retireActive({ verifyUntil }: { verifyUntil: number }): Promise<void> {
-    await this.tx.run("UPDATE signing_keys SET status = 'retiring', verify_until = ? WHERE status = 'active'", [
+    await this.tx.run(`UPDATE ${this.table} SET status = 'retiring', verify_until = ? WHERE status = 'active'`, [
       verifyUntil,
     ]);
   }
 
   async deleteExpired({ at }: { at: number }): Promise<void> {
-    await this.tx.run('DELETE FROM signing_keys WHERE verify_until <= ?', [at]);
+    await this.tx.run(`DELETE FROM ${this.table} WHERE verify_until <= ?`, [at]);
   }
 }
 

@@ -2,6 +2,7 @@ import type { Row, Transaction } from '../../data-plane-agent/base/database/data
 import { isOneOf } from '../../data-plane-agent/base/database/fragments.js';
 import type { PlanCode } from '../access/permissions.js';
 import type { Settings } from '../access/settings.schemas.js';
+import { ReminderSweepStore } from './reminder-sweeps.js';
 import { jsonOf, numberOf, textOf } from './rows.js';
 
 export interface TenantRecord {
@@ -86,7 +87,13 @@ export class TenantStore {
         tenant.updatedAt,
       ],
     );
-    return inserted === 1;
+    if (inserted === 0) return false;
+    await new ReminderSweepStore(this.tx).begin({
+      tenantId: tenant.id,
+      settings: tenant.settings,
+      at: tenant.createdAt,
+    });
+    return true;
   }
 
   async setPlan({ id, planCode, at }: { id: string; planCode: PlanCode; at: number }): Promise<void> {
@@ -103,6 +110,7 @@ export class TenantStore {
       at,
       id,
     ]);
+    await new ReminderSweepStore(this.tx).reconsider(id);
   }
 
   /** Notifies all replicas that names or states of members or subject companies have changed. */

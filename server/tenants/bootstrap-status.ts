@@ -1,11 +1,11 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
+import { AGENT } from '../data-planes/connection-status.js';
 import { ChannelStore } from '../store/channels.js';
 import { ConnectionStore } from '../store/connections.js';
 import { MemberStore } from '../store/members.js';
 import { RoleStore } from '../store/roles.js';
 import { SubjectStore } from '../store/subjects.js';
 import { TenantStore } from '../store/tenants.js';
-import { AGENT } from './connections.js';
 
 export const BOOTSTRAP_STEPS = ['subject', 'members', 'channel', 'roles', 'lifecycle', 'settings'] as const;
 export type BootstrapStep = (typeof BOOTSTRAP_STEPS)[number];

@@ -38,6 +38,7 @@ export interface Leaving extends OfMember {
   readonly transferContracts: boolean;
   readonly transferContractSupervisors: boolean;
   readonly transferTasks: boolean;
+  readonly transferReminders: boolean;
   readonly transferSavedViews: boolean;
   readonly disable: boolean;
 }
@@ -75,7 +76,14 @@ export function createHandover({ database, change }: { database: KeyedDatabase; 
     });
 
   const moveAll = async (
-    { transferContracts, transferContractSupervisors, transferTasks, transferSavedViews, disable }: Leaving,
+    {
+      transferContracts,
+      transferContractSupervisors,
+      transferTasks,
+      transferReminders,
+      transferSavedViews,
+      disable,
+    }: Leaving,
     { member, successor, others }: Parties,
     plane: Pick<Plane, 'listSuperiors' | 'handOver'>,
   ) => {
@@ -90,6 +98,7 @@ export function createHandover({ database, change }: { database: KeyedDatabase; 
       transferContracts,
       transferContractSupervisors,
       transferTasks,
+      transferReminders,
       transferSavedViews,
     });
   };

@@ -2,7 +2,7 @@ import { WORKFLOW_STAGES, type Control, type WorkflowStage } from '../../data-pl
 import { MODULES, type Level, type Module, type Permissions } from '../access/permissions.js';
 import type { RoleRecord } from '../store/roles.js';
 
-export const OWNER = 'owner';
+export { OWNER } from '../access/role-codes.js';
 
 /** The roles of a new tenant. Administrators can change the levels later. */
 export const BUILT_IN_ROLES: readonly RoleRecord[] = [

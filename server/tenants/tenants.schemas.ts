@@ -1,11 +1,13 @@
 import { partial, s } from '../../data-plane-agent/base/schema.js';
+import { Component } from '../../data-plane-agent/base/link/messages.js';
 import { Warning } from '../../data-plane-agent/plane/contract/records/common.js';
 import { HandoverSamples, HandoverTotals } from '../../data-plane-agent/plane/contract/records/ownership.js';
 import { CONTROLS } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { LEVELS, MODULES } from '../access/permissions.js';
 import { personName } from '../access/person.schemas.js';
 import { CHANNEL_KINDS } from '../notifications/channels/index.js';
-import { ACCESS_MODES, CONNECTION_STATUSES } from '../store/connections.js';
+import { CONNECTION_STATUSES } from '../data-planes/connection-status.js';
+import { ACCESS_MODES } from '../store/connections.js';
 import { BOOTSTRAP_STEPS } from './bootstrap-status.js';
 import { CONNECTION_KIND } from './connections.js';
 
@@ -258,6 +260,7 @@ export const ConnectionInput = s.object(
   },
   { title: 'DataPlaneConnectionInput' },
 );
+export const ReportedComponent = s.object(Component.properties, { title: 'DataPlaneComponent' });
 const connection = {
   id: s.id(),
   kind: s.text({ max: 64 }),
@@ -265,14 +268,36 @@ const connection = {
   location: s.nullable(s.text({ max: 200 })),
   accessMode: s.nullable(s.enum(ACCESS_MODES)),
   endpoint: s.nullable(s.text({ max: 2_000 })),
-  status: s.enum(CONNECTION_STATUSES),
+  status: s.enum(
+    CONNECTION_STATUSES,
+    'Of `agent`: `pending` until an agent has joined, then `connected` while it was heard of within a minute, or `disconnected`; `revoked`; `suspended`: its data directory was copied, and an agent has to join again. Of `database`, `object_storage` and `malware_scanner`: `pending` until an agent has joined, then `connected` if it reports what is declared, or `mismatch`. Other kinds are `declared`. Outside the edition `enterprise_hybrid` all are `inactive`.',
+  ),
+  statusReason: s.nullable(s.text({ max: 500, about: 'Why the agent is `suspended`; `null` otherwise.' })),
   agentVersion: s.nullable(s.text({ max: 64 })),
   protocolVersion: s.nullable(s.integer()),
-  components: s.nullable(s.free('The components behind the agent, as it reports them.')),
+  components: s.nullable(
+    s.list(ReportedComponent, 10, 'What stands behind the agent, as it reports it; `null` until an agent has joined.'),
+  ),
   lastSeenAt: s.nullable(s.instant()),
   connectedSince: s.nullable(s.instant()),
-  latencyMs: s.nullable(s.number()),
+  latencyMs: s.nullable(s.integer({ max: 600_000 })),
   ...stamps,
 };
 export const Connection = s.object(connection, { title: 'DataPlaneConnection' });
-export const DeclaredConnection = s.object({ ...connection, warnings }, { title: 'DeclaredDataPlaneConnection' });
+export const DeclaredConnection = s.object(
+  {
+    ...connection,
+    joinToken: s.omittable(
+      s.verbatim({
+        max: 200,
+        about:
+          'Only for `agent` in the edition `enterprise_hybrid`, and not shown again: one agent joins with it within 24 hours.',
+      }),
+    ),
+    joinCommand: s.omittable(
+      s.text({ about: 'The command with which the agent joins. It reads the token from standard input.' }),
+    ),
+    warnings,
+  },
+  { title: 'DeclaredDataPlaneConnection' },
+);

@@ -83,6 +83,10 @@ export interface TenantsOptions {
   readonly mfaRequired: boolean;
   /** Whether agents store the contract data, so that connections to them have an effect. */
   readonly linked: boolean;
+  /** The origin of the service. */
+  readonly publicUrl: string;
+  /** Called after the connection of an agent was revoked. */
+  readonly onRevoked?: ((connectionId: string) => void) | undefined;
 }
 
 export function createTenants(options: TenantsOptions): Tenants {
@@ -128,6 +132,6 @@ export function createTenants(options: TenantsOptions): Tenants {
     ownership: createOwnership({ change, mail, signInMethods, mfaRequired: options.mfaRequired }),
     channels: createChannels({ database, keyRing, change, removeClosed, policy: outbound }),
     testChannel: createChannelTest({ database, clock, sender: options.sender }),
-    connections: createConnections({ database, change, policy: outbound, linked }),
+    connections: createConnections({ ...options, change, policy: outbound }),
   };
 }

@@ -15,9 +15,23 @@ describe('work that yields to the event loop', () => {
     return hasRun;
   };
 
+  /**
+   * Whether work of so many milliseconds yields. Tried again if it yielded and took ten or more, because the machine had
+   * given the processor to another process.
+   */
+  const yieldsAfter = async (ms: number): Promise<boolean> => {
+    for (;;) {
+      await nextIteration();
+      const began = performance.now();
+      const pause = yielding();
+      busy(ms);
+      const hasYielded = await yields(pause);
+      if (!hasYielded || performance.now() - began < 10) return hasYielded;
+    }
+  };
+
   it('does not yield before ten milliseconds are over, and then does', async () => {
-    await nextIteration();
-    expect(await yields(() => yielding()())).to.equal(false);
+    expect(await yieldsAfter(0)).to.equal(false);
     await nextIteration();
     const pause = yielding();
     busy(11);
@@ -25,10 +39,7 @@ describe('work that yields to the event loop', () => {
   });
 
   it('shares these ten milliseconds with the work before it', async () => {
-    await nextIteration();
-    const before = yielding();
-    busy(6);
-    expect(await yields(before)).to.equal(false);
+    expect(await yieldsAfter(6)).to.equal(false);
     const after = yielding();
     busy(6);
     expect(await yields(after)).to.equal(true);

@@ -5,6 +5,7 @@ import { checksumOf } from '../../data-plane-agent/base/database/migrator.js';
 import { addDays, todayIn, type Day } from '../../data-plane-agent/base/day.js';
 import { generateKeyRingText, parseKeyRing, sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { ALL_RIGHTS, type Call } from '../../data-plane-agent/plane/contract/call.js';
+import type { ContractInput } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.js';
 import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
@@ -106,7 +107,11 @@ async function registered(origin: string, slug: Slug, contracts: number): Promis
 /** On SQLite waiting writes share a commit, on PostgreSQL each has a connection. */
 const AT_ONCE = { sqlite: 64, postgres: 10 } as const;
 
-export async function enterContracts(databaseUrl: string, tenant: Tenant): Promise<void> {
+export async function enterContracts(
+  databaseUrl: string,
+  tenant: Tenant,
+  inputOf: (i: number, of: { readonly tenant: Tenant; readonly today: Day }) => ContractInput = usualContract,
+): Promise<void> {
   const database = await openDatabase(databaseUrl, { poolMax: AT_ONCE.postgres });
   const today = todayOf(tenant);
   // One second per contract, so that all have different creation times.
@@ -123,11 +128,7 @@ export async function enterContracts(databaseUrl: string, tenant: Tenant): Promi
     while (next < tenant.contracts) {
       now += 1000;
       const i = next++;
-      await plane.invoke(
-        'createContract',
-        { call },
-        contractInput(i, { count: tenant.contracts, today, owner: tenant }),
-      );
+      await plane.invoke('createContract', { call }, inputOf(i, { tenant, today }));
       if (i % 10_000 === 9_999) console.error(`  ${i + 1} contracts entered`);
     }
   };
@@ -137,6 +138,9 @@ export async function enterContracts(databaseUrl: string, tenant: Tenant): Promi
     await database.close();
   }
 }
+
+const usualContract = (i: number, { tenant, today }: { readonly tenant: Tenant; readonly today: Day }): ContractInput =>
+  contractInput(i, { count: tenant.contracts, today, owner: tenant });
 
 export const todayOf = ({ timeZone }: Pick<Tenant, 'timeZone'>): Day => todayIn(timeZone, Date.now());
 

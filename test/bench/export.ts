@@ -89,7 +89,7 @@ export async function exportRows({ ours, raw, token }: Sides, contracts: number)
 }
 
 /** Reads an export to its end and discards it. */
-function fetched(
+export function fetched(
   { origin }: Running,
   token: string,
 ): Promise<{ readonly ms: number; readonly bytes: number; readonly hash: string }> {

@@ -47,6 +47,7 @@ export interface Asked {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly path: string;
   readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Requests the paths sequentially on one connection, `rounds` times; returns the sorted times in milliseconds. */
@@ -103,11 +104,12 @@ export function openLoop(
 /** The text of a 2xx answer. */
 export function ask(
   origin: string,
-  { method, path, body }: Asked,
+  { method, path, body, headers: others }: Asked,
   { token, agent }: { readonly token: string; readonly agent?: Agent },
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = {
+      ...others,
       authorization: `Bearer ${token}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
     };

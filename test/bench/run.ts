@@ -12,7 +12,9 @@ import { WrongAnswer } from './load.js';
 import { exportRows } from './export.js';
 import { fileRows } from './files.js';
 import { importRows } from './import.js';
+import { linkRows } from './link.js';
 import { coldStart, latencyRows, loadRow, type Sides } from './measure.js';
+import { reminderRows } from './reminders.js';
 import type { RawOptions } from './raw.js';
 import { table, type Row } from './report.js';
 import { credentials, signIn, startService } from './service.js';
@@ -31,7 +33,7 @@ const CASES = new Set(
     .filter((key) => key !== ''),
 );
 /** Cases that create their own accounts and need no contracts. */
-const WITHOUT_DATASET: ReadonlySet<string> = new Set(['ai-gateway', 'enumeration', 'files']);
+const WITHOUT_DATASET: ReadonlySet<string> = new Set(['ai-gateway', 'enumeration', 'files', 'reminders']);
 const needsDataset = CASES.size === 0 || [...CASES].some((key) => !WITHOUT_DATASET.has(key));
 const POSTGRES_CASES: ReadonlySet<string> = new Set(['list', 'get', 'create', 'receipt', 'import']);
 const POSTGRES_AT_LEAST = 0.5;
@@ -51,10 +53,13 @@ async function bench(): Promise<void> {
     if (isWanted('ai-gateway')) rows.push(...aiGatewayRows());
     if (isWanted('enumeration')) rows.push(...(await enumerationRows()));
     if (isWanted('files')) rows.push(...(await fileRows()));
+    if (isWanted('reminders')) rows.push(...(await reminderRows()));
     if (needsDataset) {
       console.error(`data set of ${CONTRACTS} contracts`);
       const { folder, dataset } = await datasetFolder(CONTRACTS);
-      await onSqlite(folder, dataset, rows, undo);
+      if (isWanted('link')) rows.push(...(await linkRows(folder, await subjectOf(folder, dataset))));
+      if (CASES.size === 0 || [...CASES].some((key) => key !== 'link' && !WITHOUT_DATASET.has(key)))
+        await onSqlite(folder, dataset, rows, undo);
     }
     if (isWanted('postgres')) await onPostgres(rows, undo);
   } catch (error) {
@@ -74,15 +79,13 @@ async function onSqlite(
   rows: Row[],
   undo: (() => Promise<unknown>)[],
 ): Promise<void> {
-  const tenant = dataset.bench;
-  const today = todayOf(tenant);
   const [ours, theirs] = [await copyOf(folder, 'ours'), await copyOf(folder, 'raw')];
   undo.push(
     () => rm(ours, { recursive: true, force: true }),
     () => rm(theirs, { recursive: true, force: true }),
   );
   if (isWanted('start')) rows.push(...(await coldStart(ours)));
-  const subject: Subject = { tenant, today, facts: await sqliteFacts(join(theirs, 'tenant.db'), tenant, today) };
+  const subject = await subjectOf(theirs, dataset);
   const service = await started(startService(ours), undo);
   const raw = await started(startRawProgram(join(theirs, 'tenant.db'), join(theirs, 'platform.db'), subject), undo);
   const sides: Sides = { ours: service, raw, token: (await signIn(service.origin, 'bench')).token, seconds: SECONDS };
@@ -96,6 +99,11 @@ async function onSqlite(
     '',
   );
   if (isWanted('import')) rows.push(...(await importRows(sides, subject, ''))); // last, because it changes the data of both sides
+}
+
+async function subjectOf(folder: string, { bench: tenant }: Dataset): Promise<Subject> {
+  const today = todayOf(tenant);
+  return { tenant, today, facts: await sqliteFacts(join(folder, 'tenant.db'), tenant, today) };
 }
 
 async function onPostgres(rows: Row[], undo: (() => Promise<unknown>)[]): Promise<void> {

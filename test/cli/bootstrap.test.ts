@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { installations, type Outcome } from '../support/cli.js';
 import { createDatabase, needsPostgres } from '../support/postgres.js';
 import { startProcess } from '../support/process.js';
-import { program } from '../support/programs.js';
+import { COMPILE_CACHE, program } from '../support/programs.js';
 
 interface Answer {
   tenant: { id: string; slug: string };
@@ -68,7 +68,7 @@ describe('duebook bootstrap', () => {
     const from = (path: string, args: readonly string[]) => {
       const stdin = openSync(path, 'r');
       try {
-        const env = { PATH: process.env['PATH'], DATA_DIR: dataDir };
+        const env = { PATH: process.env['PATH'], ...COMPILE_CACHE, DATA_DIR: dataDir };
         const {
           status: code,
           stdout,

@@ -3,6 +3,7 @@ import type { ContractDetail, ContractSummary } from '../../data-plane-agent/pla
 import { installations } from '../support/cli.js';
 import { client } from '../support/http.js';
 import { all, type DemoData, got } from '../support/demo-features/ask.js';
+import { COLLECTION_FEATURES } from '../support/demo-features/collections.js';
 import { CONTRACT_FEATURES } from '../support/demo-features/contracts.js';
 import { MONEY_AND_CONFIGURATION_FEATURES } from '../support/demo-features/money-and-configuration.js';
 
@@ -45,7 +46,11 @@ describe('the demo', function () {
       catalog: await got(owner, '/contract-config/catalog'),
     };
     const missing: string[] = [];
-    for (const [feature, question] of Object.entries({ ...CONTRACT_FEATURES, ...MONEY_AND_CONFIGURATION_FEATURES })) {
+    for (const [feature, question] of Object.entries({
+      ...CONTRACT_FEATURES,
+      ...MONEY_AND_CONFIGURATION_FEATURES,
+      ...COLLECTION_FEATURES,
+    })) {
       try {
         await question(demo);
       } catch (error) {

@@ -66,6 +66,9 @@ function demoDataIn(dataDir: string) {
       notes: rows(
         'SELECT contract_no, n.label, n.value FROM contract_notes n JOIN contracts c ON c.id = n.contract_id ORDER BY contract_no, n.label, n.value',
       ),
+      reminders: rows(
+        'SELECT contract_no, l.period, r.step, r.occurrence, r.status, r.reason, r.local_date, r.recipients, r.subject, r.last_error FROM reminders r JOIN payment_lines l ON l.id = r.payment_id JOIN contracts c ON c.id = r.contract_id ORDER BY contract_no, l.period, r.local_date, r.step',
+      ),
       audit: rows(
         'SELECT action, actor_kind, actor_name, count(*) FROM audit_log GROUP BY action, actor_kind, actor_name ORDER BY action, actor_kind, actor_name',
       ),
@@ -185,6 +188,7 @@ describe('duebook demo', function () {
     for (const [table, count] of [
       ['import_batches', 1],
       ['saved_views', 2],
+      ['reminders', 90],
     ] as const) {
       const running = killed.start(['demo', '--no-serve']);
       await untilThere(table, { count, dataDir: killed.dataDir, running });

@@ -74,15 +74,17 @@ describe('duebook doctor', () => {
       'disk ok',
       'platform_database ok',
       'tenant_database ok',
+      'clock ok',
       'keys ok',
       'object_store ok',
       'scanner ok',
+      'agent_links ok',
       'sso ok',
       'mail warn',
     ]);
     expect(json.stderr).to.equal('');
     const text = await inProcess(['doctor']);
-    expect(text.stdout.trimEnd().split('\n')).to.have.length(14);
+    expect(text.stdout.trimEnd().split('\n')).to.have.length(16);
     expect(text.code).to.equal(0);
   });
 

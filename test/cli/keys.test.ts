@@ -17,6 +17,7 @@ const EMAIL = 'ann@acme.example';
 const json = <T>({ stdout }: Outcome): T => JSON.parse(stdout) as T;
 interface Status {
   signing: { kid: string; status: string; verifyUntil: string | null }[];
+  link: { kid: string; status: string; verifyUntil: string | null }[];
   sealing: { id: string; status: string; rows: number }[];
   columns: { database: string; table: string; column: string; keyId: string; rows: number }[];
 }
@@ -79,9 +80,34 @@ describe('duebook keys', () => {
     });
   });
 
+  it('rotates the key that signs what is sent to agents, four times within 30 days', async () => {
+    const { inProcess, env } = await acme(generateKeyRingText());
+    const rotate = ['keys', 'rotate', '--link', '--json'];
+    const kids: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      const outcome = await inProcess(rotate, { env });
+      const { kid, oldValidUntil } = json<{ kid: string; oldValidUntil: string }>(outcome);
+      expect(Date.parse(oldValidUntil) - Date.now()).to.be.within(29 * 86_400_000, 30 * 86_400_000);
+      kids.unshift(kid);
+    }
+    const status = json<Status>(await inProcess(['keys', 'status', '--json'], { env }));
+    expect(status.link.map(({ status: of }) => of)).to.deep.equal(['active', ...Array<string>(4).fill('retiring')]);
+    expect(status.link.slice(0, 4).map(({ kid }) => kid)).to.have.members(kids);
+    expect(status.link[0]?.kid).to.equal(kids[0]);
+    expect((await inProcess(['keys', 'status'], { env })).stdout)
+      .to.contain('LINK KEY')
+      .and.to.contain(kids[0]);
+    const refused = await inProcess(rotate, { env });
+    expect([refused.code, (JSON.parse(refused.stderr) as { error: { code: string } }).error.code]).to.deep.equal([
+      1,
+      'LIMIT_REACHED',
+    ]);
+  });
+
   it('replaces the encryption key step by step, until the old one can be deleted', async () => {
     const [old, fresh] = [generateKeyRingText(), generateKeyRingText()];
     const { inProcess, env } = await acme(old);
+    await inProcess(['keys', 'rotate', '--link'], { env });
     const both = { ...env, SECRET_KEYS: `${fresh},${old}` };
     const rows = async (which: typeof env) =>
       json<Status>(await inProcess(['keys', 'status', '--json'], { env: which }));
@@ -94,6 +120,7 @@ describe('duebook keys', () => {
     expect(before.sealing[0]?.rows).to.equal(0);
     expect(before.columns.map(({ table, column, keyId }) => [table, column, keyId])).to.deep.include.members([
       ['signing_keys', 'private_sealed', idOf(old)],
+      ['link_keys', 'private_sealed', idOf(old)],
       ['audit_heads', 'seal', idOf(old)],
       ['idempotency_records', 'answer', idOf(old)],
     ]);
@@ -116,6 +143,7 @@ describe('duebook keys', () => {
     expect(await signIn(alone)).to.have.property('accessToken');
     expect((await inProcess(['audit', 'verify'], { env: alone })).code).to.equal(0);
     expect((await inProcess(['keys', 'status'], { env: alone })).code).to.equal(0);
+    expect((await inProcess(['keys', 'rotate', '--link'], { env: alone })).code).to.equal(0);
   });
 
   it('describes the change of the sealing key with the same steps in its help and on the page of settings', async () => {

@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { createIo, type Io, type Streams } from '../../cli/io.js';
+import { createIo, type Io, type Streams } from '../../data-plane-agent/base/command-line/io.js';
 import { installations } from '../support/cli.js';
 
 const EMAIL = 'ann@acme.example';
@@ -137,9 +137,9 @@ describe('the output of the command line', () => {
   });
 
   it('refuses a name with control characters, and names the argument', async () => {
-    const { cli } = await install();
+    const { cli, inProcess } = await install();
     for (const name of ['Ann\u202eeeL', 'Ann\nLee', 'Ann\tLee', 'Ann\u009b', 'Ann\u200b', 'Ann\u{e0041}']) {
-      const { code, stderr } = await cli(
+      const { code, stderr } = await inProcess(
         ['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'ACME', '--email', EMAIL, '--name', name],
         { input: PASSWORD },
       );

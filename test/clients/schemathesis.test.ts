@@ -34,6 +34,9 @@ ${['POST', 'PATCH', 'PUT', 'DELETE']
   .map((method) => `[[operations]]\ninclude-method = "${method}"\nphases.coverage.generation.mode = "negative"\n`)
   .join('\n')}`;
 
+/** An idle machine needs a tenth of it. */
+const TIMEOUT_MS = 240_000;
+
 describe('schemathesis finds nothing', () => {
   needsClientTools();
   let server: TestServer;
@@ -59,14 +62,11 @@ describe('schemathesis finds nothing', () => {
     if (folder) await rm(folder, { recursive: true, force: true });
   });
 
-  // Several runs, none of which comes near the time that a test has, on a busy machine either.
-  for (const [what, methods, exceptPaths] of [
-    ['what is read', ['GET'], '^$'],
-    ['what is entered for contracts', ['POST'], '^/(?!contracts)'],
-    ['what is entered of ways in and organisations', ['POST'], '^/(?!auth|tenant-admin)'],
-    ['what else is entered', ['POST'], '^/(contracts|auth|tenant-admin)'],
-    ['what is changed', ['PATCH'], '^$'],
-    ['what is replaced and removed', ['PUT', 'DELETE'], '^$'],
+  // Each run begins by importing the program and reading the whole document, which takes longer than many requests.
+  for (const [what, methods] of [
+    ['what is read', ['GET']],
+    ['what is entered', ['POST']],
+    ['what is changed, replaced and removed', ['PATCH', 'PUT', 'DELETE']],
   ] as const)
     it(`in ${what}`, async () => {
       await runTool(
@@ -76,11 +76,10 @@ describe('schemathesis finds nothing', () => {
           `${server.client.base}/openapi.json`,
           `--header=Authorization: Bearer ${org.token}`,
           ...methods.flatMap((method) => ['--include-method', method]),
-          `--exclude-path-regex=${exceptPaths}`,
           `--exclude-checks=${EXCEPT}`,
           ...BOUNDED,
         ],
-        { cwd: folder },
+        { cwd: folder, timeoutMs: TIMEOUT_MS - 2_000 },
       );
-    });
+    }).timeout(TIMEOUT_MS);
 });

@@ -13,6 +13,7 @@ import { ChangeRecorder } from '../../data-plane-agent/plane/store/change-record
 import { LineStore } from '../../data-plane-agent/plane/store/lines.js';
 import type { Fragment } from '../../data-plane-agent/base/database/fragments.js';
 import { indexText, TextSearch } from '../../data-plane-agent/plane/store/search-index.js';
+import { ContractCores } from '../../data-plane-agent/plane/store/contract-cores.js';
 import { Totals } from '../../data-plane-agent/plane/store/totals.js';
 import { TrashStore } from '../../data-plane-agent/plane/store/trash.js';
 import { analyse, explaining } from '../support/explaining.js';
@@ -115,7 +116,7 @@ describe('the plans of the contract statements', () => {
       ) => {
         const totals = new Totals();
         const plans = await plansOf(async (tx, call) => {
-          const list = new ContractList(tx, call, totals);
+          const list = new ContractList(tx, call, { totals, cores: new ContractCores() });
           await list.page(await list.select(filter), { sort, order }, { ...PAGE, offset });
         }, changes);
         return plans.at(-1) ?? '';
@@ -154,7 +155,7 @@ describe('the plans of the contract statements', () => {
       it('a distant page starts at its known position', async () => {
         const totals = new Totals();
         const far = (tx: Transaction, call: Call) => {
-          const list = new ContractList(tx, call, totals);
+          const list = new ContractList(tx, call, { totals, cores: new ContractCores() });
           return list
             .select({})
             .then((selection) =>
@@ -257,7 +258,7 @@ describe('the plans of the contract statements', () => {
 
       it('the open lines of a page are found by their contracts', async () => {
         const plans = await plansOf(async (tx, call) => {
-          const list = new ContractList(tx, call, new Totals());
+          const list = new ContractList(tx, call, { totals: new Totals(), cores: new ContractCores() });
           const rows = await list.page(
             await list.select({ dueBefore: call.today }),
             { sort: 'createdAt', order: 'desc' },

@@ -40,9 +40,9 @@ class Gate {
   }
 }
 
-const note = async ({ store, recorder, newId, clock }: OperationContext): Promise<void> => {
+const note = async ({ store, recorder, newId }: OperationContext): Promise<void> => {
   await store.lifecycle.ensureShipped();
-  recorder.enqueue('contract.created', { contractId: newId() }, clock.now());
+  recorder.enqueue({ topic: 'contract.created', lane: 'test', reference: { contractId: newId() } });
 };
 
 function operationsAt(gate: Gate) {

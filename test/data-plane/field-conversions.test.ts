@@ -5,7 +5,7 @@ import { newId } from '../../data-plane-agent/base/ids.js';
 import { FIELD_TYPES, type FieldType, type FieldValue } from '../../data-plane-agent/plane/contract/records/fields.js';
 import { failureOf } from '../support/failures.js';
 import { aField, fieldCommand } from '../support/fields.js';
-import { forEachPlane, PLANES, type TestPlane } from '../support/plane.js';
+import { forEachPlane, listedContracts, PLANES, type TestPlane } from '../support/plane.js';
 import { aContract } from '../support/samples.js';
 
 describe("changing a custom field's type", () => {
@@ -52,7 +52,7 @@ describe("changing a custom field's type", () => {
         const field = await aField(t);
         const ids = await contractsWith(t, field.id, ['5', ...Array.from({ length: 22 }, (_, i) => `word ${i}`)]);
         const failure = await failureOf(toType(t, field.id, 'number'));
-        const samples = (await t.plane.listContracts({ pageSize: 200, sort: 'createdAt' })).items
+        const samples = (await listedContracts(t.plane, { pageSize: 200, sort: 'createdAt' })).items
           .filter(({ dynamicFields }) => dynamicFields[field.id] !== '5')
           .slice(0, 20)
           .map(({ id, contractNo, dynamicFields }) => ({ contractId: id, contractNo, value: dynamicFields[field.id] }));
@@ -325,7 +325,7 @@ describe("changing a custom field's type", () => {
         for (const outcome of outcomes)
           if (outcome.status === 'rejected') expect(outcome.reason).to.have.property('code', 'INVALID_INPUT');
         expect(outcomes[18]?.status).to.equal('fulfilled');
-        const { items } = await t.plane.listContracts({ pageSize: 200 });
+        const { items } = await listedContracts(t.plane, { pageSize: 200 });
         expect(items.map(({ dynamicFields }) => typeof dynamicFields[field.id])).to.deep.equal(
           items.map(() => 'number'),
         );

@@ -14,7 +14,7 @@ import {
   ofRows,
   YUANHANG,
 } from '../support/import-samples.js';
-import { forEachPlane, PLANES } from '../support/plane.js';
+import { forEachPlane, listedContracts, PLANES } from '../support/plane.js';
 import { aContract } from '../support/samples.js';
 
 const IDS = { subjectId: HARBOUR.id, ownerId: MING.id };
@@ -59,7 +59,7 @@ describe('an import', () => {
           message: 'ownerEmail is not an active member',
           value: LEAVER.email,
         });
-        expect((await test.plane.listContracts({ subjectId: YUANHANG.id })).total).to.equal(2);
+        expect((await listedContracts(test.plane, { subjectId: YUANHANG.id })).total).to.equal(2);
         const rows = await test.plane.importContracts(
           ofRows([
             aContract({
@@ -234,7 +234,7 @@ describe('an import', () => {
         expect(faultsOf(report)).to.deep.equal(['2 - INVALID_INPUT', '3 projectName INVALID_INPUT']);
         expect(report.rows[0]?.errors?.[0]?.message).to.equal('the cell in column 15 has no header');
         expect(
-          (await plane.listContracts({ sort: 'contractNo' })).items.map(({ projectName }) => projectName),
+          (await listedContracts(plane, { sort: 'contractNo' })).items.map(({ projectName }) => projectName),
         ).to.have.members(['=SUM(A1)', "'=x"]);
       });
     },

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { aTemplate, controlsOf, refusal } from '../support/lifecycle.js';
-import { forEachPlane } from '../support/plane.js';
+import { forEachPlane, listedContracts } from '../support/plane.js';
 import { aContract } from '../support/samples.js';
 import { draft, issue, standard } from '../support/lifecycle-config.js';
 
@@ -172,7 +172,7 @@ describe('lifecycle templates', () => {
         locked: false,
         updatedAt: contract.updatedAt,
       });
-      expect((await plane.listContracts({ q: contract.contractNo })).items[0]).to.include({
+      expect((await listedContracts(plane, { q: contract.contractNo })).items[0]).to.include({
         lifecycleStageName: '法务审核',
       });
       expect(

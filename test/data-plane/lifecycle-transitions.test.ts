@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { aTemplate, contractAt, controlsOf, refusal } from '../support/lifecycle.js';
-import { forEachPlane } from '../support/plane.js';
+import { forEachPlane, listedContracts } from '../support/plane.js';
 import { aContract } from '../support/samples.js';
 import { draft, issue, standard } from '../support/lifecycle-config.js';
 
@@ -210,7 +210,7 @@ describe('lifecycle transitions', () => {
         ...moving.map(({ id }) => admin.transitionContract({ contractId: id, transitionCode: 'approve' })),
         ...Array.from({ length: 6 }, () => contractAt(test, 'approved')),
       ]);
-      const { items } = await test.plane.listContracts({ lifecycleStageCode: 'approved' });
+      const { items } = await listedContracts(test.plane, { lifecycleStageCode: 'approved' });
       const name = (await standard(test)).stages.find(({ code }) => code === 'approved')?.name;
       expect(items).to.have.lengthOf(12);
       expect(new Set(items.map(({ lifecycleStageName }) => lifecycleStageName))).to.deep.equal(new Set([name]));
@@ -232,7 +232,7 @@ describe('lifecycle transitions', () => {
       const codes = (await test.plane.getContractCatalog({})).templates
         .find(({ id }) => id === flow.id)
         ?.stages.map(({ code }) => code);
-      const { items } = await test.plane.listContracts({});
+      const { items } = await listedContracts(test.plane, {});
       expect(items.every(({ lifecycleStageCode }) => codes?.includes(lifecycleStageCode))).to.equal(true);
       expect(outcomes.filter((outcome) => outcome === 'carried out')).to.have.lengthOf(
         items.length + (codes?.includes('aside') ? 1 : 0),

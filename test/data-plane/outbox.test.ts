@@ -9,22 +9,30 @@ describe('the outbox of a plane', () => {
       const { plane, clock } = t;
       await t.database.write(t.call, (tx) =>
         tx.run(
-          "INSERT INTO outbox (tenant_id, id, topic, reference, created_at, due_at, attempts, state, leased_until, expires_at) VALUES (?, ?, 'workflow.moved', '{\"a\":1}', 0, ?, 0, 'queued', 0, ?)",
+          "INSERT INTO outbox (tenant_id, id, topic, lane, reference, created_at, due_at, attempts, state, leased_until, expires_at) VALUES (?, ?, 'workflow.moved', 'a', '{\"a\":1}', 0, ?, 0, 'queued', 0, ?)",
           [t.call.tenantId, newId(), clock.now(), clock.now() + 3_600_000],
         ),
       );
       const taken = await Promise.all(
-        Array.from({ length: 4 }, () => plane.leaseMessages({ limit: 10, leaseMs: 60_000 })),
+        Array.from({ length: 4 }, () => plane.leaseMessages({ lane: 'a', limit: 10, leaseMs: 60_000 })),
       );
       const [message, ...others] = taken.flatMap(({ messages }) => messages);
       expect([message, others]).to.deep.equal([
-        { id: message?.id, topic: 'workflow.moved', reference: { a: 1 }, createdAt: 0, attempts: 1 },
+        {
+          id: message?.id,
+          topic: 'workflow.moved',
+          lane: 'a',
+          reference: { a: 1 },
+          createdAt: 0,
+          expiresAt: message?.expiresAt,
+          attempts: 1,
+        },
         [],
       ]);
       clock.advance(60_000);
       const {
         messages: [again],
-      } = await plane.leaseMessages({ limit: 10, leaseMs: 60_000 });
+      } = await plane.leaseMessages({ lane: 'a', limit: 10, leaseMs: 60_000 });
       expect(again).to.deep.include({ id: message?.id, attempts: 2 });
       const outcome = (attempts: number, error: string | null) =>
         plane.settleMessages({ outcomes: [{ id: message?.id ?? '', attempts, error }] });

@@ -14,6 +14,7 @@ const handover = (memberId: string, successorId: string) => ({
   transferContracts: true,
   transferContractSupervisors: true,
   transferTasks: true,
+  transferReminders: true,
   transferSavedViews: true,
 });
 const enter = (t: TestPlane, changes: Partial<ContractInput>) => t.plane.createContract(aContract(changes));

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { FailureCode } from '../../data-plane-agent/base/failures.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
 import { isCleanText } from '../../data-plane-agent/base/validation.js';
 import type { Call } from '../../data-plane-agent/plane/contract/call.js';
 import type { DataPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
+import { TransportError, type Transport, type WireReply } from '../../data-plane-agent/plane/contract/wire.js';
 import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.js';
 import { OPERATION_NAMES, OPERATIONS, type Operations } from '../../data-plane-agent/plane/operations/index.js';
 import { createRemoteDataPlane } from '../../data-plane-agent/plane/remote.js';
@@ -256,6 +258,95 @@ describe('a remote data plane', () => {
       expect((await local.invoke('createContract', { call }, structuredClone(input))).replayed).to.equal(true);
     });
 
+    for (const [ended, answered] of [
+      [5, true],
+      [8, false],
+    ] as const)
+      it(`sends again while sessions end, within limits (${ended} sessions)`, async () => {
+        const call = { ...aCall(), idempotency: IDEMPOTENCY };
+        let seen = 0;
+        const wire = await serveOverHttp(local, OPERATION_NAMES);
+        const transport: Transport = (request, options) => {
+          if (++seen > ended) return wire.transport(request, options);
+          throw new TransportError('the session has ended', { nothingRan: true, sessionEnded: true });
+        };
+        const remote = createRemoteDataPlane({ operations: OPERATIONS, transport });
+        const created = remote.invoke('createContract', { call }, aContract());
+        if (answered) await created;
+        else expect(await failureOf(created)).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
+        expect([seen, await contractsOf(call)]).to.deep.equal(answered ? [ended + 1, 1] : [8, 0]);
+        await wire.close();
+      });
+
+    describe('and the request is sent again', () => {
+      const refusal = (code: FailureCode, details: object): WireReply =>
+        ({ ok: false, code, details, replayed: false }) as WireReply;
+      const IN_PROGRESS = refusal('IDEMPOTENCY_IN_PROGRESS', {});
+      /** The first attempt runs, and its reply is lost; the next ones get these replies, and then the plane's. */
+      async function afterLoss(replies: readonly WireReply[], call: Call) {
+        const wire = await serveOverHttp(local, OPERATION_NAMES);
+        let seen = 0;
+        const transport: Transport = async (request, options) => {
+          const reply = seen === 0 ? undefined : replies[seen - 1];
+          seen += 1;
+          if (reply) return reply;
+          const answer = await wire.transport(request, options);
+          if (seen === 1) throw new TransportError('the session has ended', { nothingRan: false, sessionEnded: true });
+          return answer;
+        };
+        const remote = createRemoteDataPlane({ operations: OPERATIONS, transport });
+        const asked = remote.invoke('createContract', { call }, aContract());
+        const outcome = await asked.then(
+          ({ replayed }) => ({ replayed }),
+          (error: unknown) => failureOf(Promise.reject(error as Error)),
+        );
+        await wire.close();
+        return { outcome, seen, total: await contractsOf(call) };
+      }
+
+      it('waits while the first attempt still runs, and returns its answer', async () => {
+        const call = { ...aCall(), idempotency: IDEMPOTENCY };
+        expect(await afterLoss([IN_PROGRESS, IN_PROGRESS, IN_PROGRESS], call)).to.deep.equal({
+          outcome: { replayed: true },
+          seen: 5,
+          total: 1,
+        });
+      });
+
+      it('reports that the outcome is unknown if the first attempt still runs at the deadline', async () => {
+        const call = { ...aCall(), idempotency: IDEMPOTENCY, timeoutMs: 400 };
+        const { outcome } = await afterLoss(
+          Array.from({ length: 100 }, () => IN_PROGRESS),
+          call,
+        );
+        expect(outcome).to.deep.equal({
+          code: 'DATA_PLANE_OUTCOME_UNKNOWN',
+          details: { operationId: IDEMPOTENCY.key },
+        });
+      });
+
+      for (const code of ['DATA_PLANE_UNAVAILABLE', 'RATE_LIMITED', 'OVERLOADED'] as const)
+        it(`does not report that nothing ran because the second attempt did not (${code})`, async () => {
+          const call = { ...aCall(), idempotency: IDEMPOTENCY };
+          expect(await afterLoss([refusal(code, { retryAfterSeconds: 1 })], call)).to.deep.equal({
+            outcome: { code: 'DATA_PLANE_OUTCOME_UNKNOWN', details: { operationId: IDEMPOTENCY.key } },
+            seen: 2,
+            total: 1,
+          });
+        });
+    });
+
+    it('does not send again and again what was lost for another reason', async () => {
+      let seen = 0;
+      const transport: Transport = () => {
+        seen++;
+        throw new TransportError('busy', { nothingRan: true });
+      };
+      const remote = createRemoteDataPlane({ operations: OPERATIONS, transport });
+      const refused = await failureOf(remote.invoke('listContracts', { call: aCall() }, {}));
+      expect([seen, refused.code]).to.deep.equal([2, 'DATA_PLANE_UNAVAILABLE']);
+    });
+
     it('reports that nothing ran without a listener, also for a write', async () => {
       const wire = await serveOverHttp(local, OPERATION_NAMES);
       const remote = createRemoteDataPlane({ operations: OPERATIONS, transport: wire.transport });
@@ -265,6 +356,37 @@ describe('a remote data plane', () => {
         'DATA_PLANE_UNAVAILABLE',
       );
     });
+  });
+
+  it('lists contracts with long texts', async () => {
+    const call = aCall();
+    const remark = '远航 '.repeat(3_000).trim();
+    await local.invoke('createContract', { call }, aContract({ remark }));
+    const { items } = (await local.invoke('listContracts', { call }, {})).output;
+    expect(items[0]?.json).to.contain(remark);
+    const { result } = await overWire(async (remote) =>
+      (await remote.invoke('listContracts', { call }, {})).output.items.map(({ json }) => json),
+    );
+    expect(result).to.deep.equal(items.map(({ json }) => json));
+  });
+
+  it('refuses a contract in a list whose text is not JSON, or not of a contract', async () => {
+    const call = aCall();
+    await local.invoke('createContract', { call }, aContract());
+    const page = (await local.invoke('listContracts', { call }, {})).output;
+    for (const json of ['{"id":', '{}', (page.items[0]?.json ?? '').replace('"version":1', '"version":"1"')]) {
+      const invalid: DataPlane<Operations> = {
+        invoke: () =>
+          Promise.resolve({
+            output: { ...page, items: page.items.map((item) => ({ ...item, json })) },
+            replayed: false,
+          } as never),
+      };
+      const { result } = await overWire((remote) => failureOf(remote.invoke('listContracts', { call }, {})), {
+        plane: invalid,
+      });
+      expect(result).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
+    }
   });
 
   it('refuses an answer that violates the schema of the operation', async () => {

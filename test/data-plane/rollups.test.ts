@@ -188,6 +188,7 @@ describe('a large handover', () => {
           transferContracts: true,
           transferContractSupervisors: true,
           transferTasks: true,
+          transferReminders: true,
           transferSavedViews: true,
         });
         const all = await test.plane.getPaymentStats({});

@@ -293,6 +293,7 @@ describe('a handover of saved views', () => {
         transferContracts: true,
         transferContractSupervisors: true,
         transferTasks: true,
+        transferReminders: true,
         transferSavedViews: true,
         ...changes,
       });

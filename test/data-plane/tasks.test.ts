@@ -3,7 +3,7 @@ import { newId } from '../../data-plane-agent/base/ids.js';
 import type { ContractInput } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import type { TaskInput, TaskPatch } from '../../data-plane-agent/plane/contract/records/tasks.js';
 import { failureOf } from '../support/failures.js';
-import { forEachPlane, type TestPlane } from '../support/plane.js';
+import { forEachPlane, listedContracts, type TestPlane } from '../support/plane.js';
 import { aContract } from '../support/samples.js';
 
 let made = 0;
@@ -160,7 +160,7 @@ describe('fulfillment tasks', () => {
       const b = await createContract(t);
       const status = async (today = '2026-03-15') => {
         const [{ items }, detail] = [
-          await t.as({ today }).listContracts({}),
+          await listedContracts(t.as({ today }), {}),
           await t.as({ today }).getContract({ contractId: b.contractId }),
         ];
         expect(items[0]?.fulfillmentStatus).to.equal(detail.fulfillmentStatus);
@@ -360,6 +360,7 @@ describe('a handover of tasks', () => {
       transferContracts: true,
       transferContractSupervisors: true,
       transferTasks: true,
+      transferReminders: true,
       transferSavedViews: true,
       ...changes,
     });

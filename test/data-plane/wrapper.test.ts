@@ -35,7 +35,7 @@ const operations = {
         actorId: call.actor.id,
       });
       await store.contracts.insert(withAggregates(row, []));
-      recorder.enqueue('contract.created', { contractId: row.id }, clock.now() + 1_000);
+      recorder.enqueue({ topic: 'contract.created', lane: 'test', reference: { contractId: row.id } });
       return {};
     },
   }),
@@ -130,7 +130,7 @@ describe('the wrapper of every operation', () => {
         const [message] = await test.database.read(test.call, (tx) =>
           tx.all('SELECT * FROM outbox WHERE tenant_id = ?', [test.call.tenantId]),
         );
-        expect(message).to.include({ topic: 'contract.created', due_at: test.clock.now() + 1_000, attempts: 0 });
+        expect(message).to.include({ topic: 'contract.created', lane: 'test', due_at: test.clock.now(), attempts: 0 });
       });
 
       it('rolls all of it back on a refusal', async () => {

@@ -230,7 +230,7 @@ describe('GET /audit', () => {
         expect(logged.join('')).to.contain(broken.tenant.id).and.to.contain('audit chain not extended');
       });
 
-      if (kind === 'sqlite') {
+      if (kind !== 'postgres') {
         it('is chained by the server within ten seconds', async () => {
           const made = await makeTenant(server().services);
           const { client } = await signIn(server().client, { tenant: made.tenant, member: made.owner });

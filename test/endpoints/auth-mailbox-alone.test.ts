@@ -13,12 +13,13 @@ import {
   type MadeTenant,
 } from '../support/accounts.js';
 import { codeOf } from '../support/authenticator-app.js';
-import { fakeClock, type FakeClock } from '../support/clock.js';
+import type { FakeClock } from '../support/clock.js';
 import type { Client, DomainError } from '../support/http.js';
+import { startMailingServer } from '../support/mailing-server.js';
 import { needsPostgres } from '../support/postgres.js';
 import { enrol, type Account, type LoginAnswer } from '../support/second-factor.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { startMailServer, tokenIn, type MailServer } from '../support/smtp.js';
+import { lastTokenTo, startMailServer, type MailServer } from '../support/smtp.js';
 
 const DAY_MS = 24 * 3_600_000;
 const NEW_PASSWORD = 'Another-Horse-43';
@@ -30,21 +31,13 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     let server: TestServer;
     let smtp: MailServer;
     let clock: FakeClock;
+    let stop: (() => Promise<void>) | undefined;
     let org: MadeTenant;
     let owner: Client;
     before(async () => {
-      clock = fakeClock();
-      smtp = await startMailServer();
-      server = await startServer({
-        database: kind,
-        clock,
-        env: { SMTP_URL: smtp.url, MAIL_FROM: 'duebook@book.example.test', LOGIN_FAILURES_PER_IP: '0' },
-      });
+      ({ server, smtp, clock, stop } = await startMailingServer(kind));
     });
-    after(async () => {
-      await server.stop();
-      await smtp.stop();
-    });
+    after(() => stop?.());
     beforeEach(async () => {
       org = await makeTenant(server.services);
       owner = (await signIn(server.client, { tenant: org.tenant, member: org.owner })).client;
@@ -72,7 +65,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await server.client.post('/auth/password-reset/request', { tenantSlug: org.tenant.slug, email });
       await deliver();
       const { status, text } = await server.client.post('/auth/password-reset/confirm', {
-        token: tokenIn(smtp.last(email)),
+        token: lastTokenTo(email, smtp.mails),
         tenantSlug: org.tenant.slug,
         password: NEW_PASSWORD,
       });

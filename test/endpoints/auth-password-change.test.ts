@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import type { MemberRecord } from '../../server/store/members.js';
 import { makeMember, makeTenant, OPERATOR, PASSWORD, signIn, type MadeTenant } from '../support/accounts.js';
-import { fakeClock, type FakeClock } from '../support/clock.js';
+import type { FakeClock } from '../support/clock.js';
 import type { Answer, Client, DomainError, FrameworkError } from '../support/http.js';
+import { startMailingServer } from '../support/mailing-server.js';
 import { needsPostgres } from '../support/postgres.js';
-import { startServer, type TestServer } from '../support/server.js';
-import { startMailServer, tokenIn, type MailServer } from '../support/smtp.js';
+import type { TestServer } from '../support/server.js';
+import { tokenIn, type MailServer } from '../support/smtp.js';
 
 const NEW_PASSWORD = 'Another-Horse-43';
 
@@ -15,22 +16,14 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     let server: TestServer;
     let smtp: MailServer;
     let clock: FakeClock;
+    let stop: (() => Promise<void>) | undefined;
     let org: MadeTenant;
     let member: MemberRecord;
     let client: Client;
     before(async () => {
-      clock = fakeClock();
-      smtp = await startMailServer();
-      server = await startServer({
-        database: kind,
-        clock,
-        env: { SMTP_URL: smtp.url, MAIL_FROM: 'duebook@book.example.test', LOGIN_FAILURES_PER_IP: '0' },
-      });
+      ({ server, smtp, clock, stop } = await startMailingServer(kind));
     });
-    after(async () => {
-      await server.stop();
-      await smtp.stop();
-    });
+    after(() => stop?.());
     beforeEach(async () => {
       org = await makeTenant(server.services);
       member = await makeMember(server.services, org);

@@ -228,8 +228,8 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       smtp.refuse(undefined);
       expect([status, text]).to.deep.equal([200, '{"ok":true,"deliveryStatus":"not_sent"}']);
       expect(() => smtp.last(member.email)).to.throw();
-      const failed = server.logged.findLast(({ msg }) => msg === 'mail not sent');
-      expect(failed).to.include({ template: 'password_reset', attempt: 1 });
+      const failed = server.logged.findLast(({ msg }) => msg === 'message not delivered');
+      expect(failed).to.include({ queue: 'mail', topic: 'password_reset', attempt: 1, final: false });
       expect(failed?.['fix']).to.contain('duebook members reset-password --tenant SLUG --email EMAIL');
       clock.advance(60_000);
       await deliver();

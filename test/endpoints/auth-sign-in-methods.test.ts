@@ -3,11 +3,12 @@ import type { AuthLoginResult } from '../../server/auth/auth.schemas.js';
 import { makeMember, makeTenant, OPERATOR, PASSWORD, type MadeTenant } from '../support/accounts.js';
 import { softwareAuthenticator, type CreationOptions } from '../support/authenticator.js';
 import { codeOf } from '../support/authenticator-app.js';
-import { fakeClock, type FakeClock } from '../support/clock.js';
+import type { FakeClock } from '../support/clock.js';
 import type { Answer, Client, DomainError } from '../support/http.js';
+import { startMailingServer } from '../support/mailing-server.js';
 import { needsPostgres } from '../support/postgres.js';
-import { startServer, type TestServer } from '../support/server.js';
-import { startMailServer, type MailServer } from '../support/smtp.js';
+import type { TestServer } from '../support/server.js';
+import type { MailServer } from '../support/smtp.js';
 
 const MINUTE_MS = 60_000;
 
@@ -34,20 +35,12 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     let server: TestServer;
     let smtp: MailServer;
     let clock: FakeClock;
+    let stop: (() => Promise<void>) | undefined;
     let org: MadeTenant;
     before(async () => {
-      clock = fakeClock();
-      smtp = await startMailServer();
-      server = await startServer({
-        database: kind,
-        clock,
-        env: { SMTP_URL: smtp.url, MAIL_FROM: 'duebook@book.example.test', LOGIN_FAILURES_PER_IP: '0' },
-      });
+      ({ server, smtp, clock, stop } = await startMailingServer(kind));
     });
-    after(async () => {
-      await server.stop();
-      await smtp.stop();
-    });
+    after(() => stop?.());
     beforeEach(async () => {
       org = await makeTenant(server.services);
     });

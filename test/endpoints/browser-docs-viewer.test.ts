@@ -48,14 +48,14 @@ describe('the reference page, as people use it', () => {
       expect(await openEach(opened, mine)).to.deep.equal([]);
     });
 
-    for (const [i, part] of ['first', 'second', 'third', 'fourth', 'last'].entries())
-      it(`every schema: the ${part} fifth of them`, async () => {
-        const { body } = await server.client.get<{ components: { schemas: object } }>('/openapi.json');
-        const mine = links.filter((id) => id.startsWith('link-cmp--schemas-'));
-        expect(mine).to.have.length(Object.keys(body.components.schemas).length);
-        const size = Math.ceil(mine.length / 5);
-        expect(await openEach(opened, mine.slice(i * size, (i + 1) * size))).to.deep.equal([]);
-      });
+    // The viewer draws the schemas all at once, whichever of them is opened.
+    it('every schema', async () => {
+      const { body } = await server.client.get<{ components: { schemas: object } }>('/openapi.json');
+      const mine = links.filter((id) => id.startsWith('link-cmp--schemas-'));
+      expect(mine).to.have.length(Object.keys(body.components.schemas).length);
+      expect(await openEach(opened, [...mine.slice(0, 1), ...mine.slice(-1)])).to.deep.equal([]);
+      expect(await opened.page.evaluate(notShown(JSON.stringify(mine)))).to.deep.equal([]);
+    });
   });
 
   for (const [width, height] of [
@@ -69,8 +69,10 @@ describe('the reference page, as people use it', () => {
         for (const place of PLACES) {
           await page.evaluate(`location.hash = ${JSON.stringify(place || '#?route=overview')}`);
           await page.evaluate(SETTLED);
-          expect(await page.evaluate(SERIOUS), place).to.deep.equal([]);
           expect(await page.evaluate(TOO_WIDE), place).to.deep.equal([]);
+          // The other scheme has the same elements in other colours, and colours are looked at where they are in view.
+          if (colorScheme === 'dark') await page.evaluate(WITHOUT_OTHER_SCHEMAS);
+          expect(await page.evaluate(SERIOUS), place).to.deep.equal([]);
         }
         const [red = 0, green = 0, blue = 0] = await page.evaluate<number[]>(
           `getComputedStyle(${VIEWER}).backgroundColor.match(/\\d+/g).map(Number)`,
@@ -111,14 +113,19 @@ async function openEach({ page, complaints }: Watched, ids: readonly string[]): 
       viewer.shadowRoot.getElementById(id).click();
       await viewer.updateComplete;
       await new Promise((done) => setTimeout(done));
-      const shown = viewer.shadowRoot.getElementById(id.slice('link-'.length));
-      const schema = shown?.querySelector('schema-table, schema-tree');
-      if (!shown?.innerText.trim() || (id.startsWith('link-cmp--') && !schema?.shadowRoot.textContent.trim())) unseen.push(id);
+      unseen.push(...${notShown('[id]')});
     }
     return unseen;
   })()`);
   return [...unseen, ...complaints()];
 }
+
+/** An expression: those of the links, given as an expression too, whose operation or schema is not shown. */
+const notShown = (ids: string): string => `${ids}.filter((id) => {
+  const shown = ${VIEWER}.shadowRoot.getElementById(id.slice('link-'.length));
+  const schema = shown?.querySelector('schema-table, schema-tree');
+  return !shown?.innerText.trim() || (id.startsWith('link-cmp--') && !schema?.shadowRoot.textContent.trim());
+})`;
 
 /** The viewer has drawn what it has to draw, fonts and all. */
 const SETTLED = `(async () => {
@@ -126,7 +133,13 @@ const SETTLED = `(async () => {
   for (let i = 0; i < 3; i++) await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 })()`;
 
-const SERIOUS = `axe.run(document).then(({ violations }) => violations
+/** The viewer draws all schemas below each other, which takes axe ten seconds. */
+const WITHOUT_OTHER_SCHEMAS = `[...${VIEWER}.shadowRoot.querySelectorAll('.expanded-endpoint-component')]
+  .filter(({ id }) => !location.hash.endsWith(id))
+  .forEach((other) => other.remove())`;
+
+/** Without the costly rule on landmarks, whose findings are moderate. */
+const SERIOUS = `axe.run(document, { resultTypes: ['violations'], rules: { region: { enabled: false } } }).then(({ violations }) => violations
   .filter(({ impact }) => impact === 'serious' || impact === 'critical')
   .map(({ id, nodes }) => id + ': ' + nodes.map(({ target, failureSummary }) => target.flat().join(' ') + ' ' + failureSummary).join('; ')))`;
 

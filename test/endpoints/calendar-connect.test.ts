@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { makeMember, makeTenant, signIn, type MadeTenant } from '../support/accounts.js';
-import { beginCalendar, calendarStatus, connectCalendar } from '../support/calendar.js';
-import { CALENDAR_PROVIDERS, startCalendarProvider, type FakeCalendarProvider } from '../support/calendar-provider.js';
+import { beginCalendar, calendarStatus, connectCalendar, startCalendarServer } from '../support/calendar.js';
+import { CALENDAR_PROVIDERS, type FakeCalendarProvider } from '../support/calendar-provider.js';
 import { fakeClock } from '../support/clock.js';
 import type { Answer, Client, DomainError } from '../support/http.js';
 import { SERVER_URL } from '../support/oidc.js';
@@ -49,11 +49,12 @@ function connecting(name: FakeCalendarProvider['name'], database: DatabaseKind):
   const clock = fakeClock(Date.now());
   let provider: FakeCalendarProvider;
   let server: TestServer;
+  let stop: (() => Promise<void>) | undefined;
   let org: MadeTenant;
   let owner: Client;
   before(async () => {
-    provider = await startCalendarProvider(name, { publicUrl: SERVER_URL });
-    server = await startServer({ database, clock, env: { ...provider.env, CORS_ORIGINS: 'https://web.example.test' } });
+    const env = { CORS_ORIGINS: 'https://web.example.test' };
+    ({ provider, server, stop } = await startCalendarServer(name, { database, clock, env }));
   });
   beforeEach(async () => {
     org = await makeTenant(server.services);
@@ -62,10 +63,7 @@ function connecting(name: FakeCalendarProvider['name'], database: DatabaseKind):
     provider.token = () => undefined;
     provider.before = () => undefined;
   });
-  after(async () => {
-    await server.stop();
-    await provider.stop();
-  });
+  after(() => stop?.());
 
   const begin = (as = owner, next?: string) => beginCalendar(as, { provider, ...(next === undefined ? {} : { next }) });
   const audited = async (): Promise<[string, Record<string, unknown>][]> =>

@@ -1,10 +1,16 @@
 import { expect } from 'chai';
 import type { Calendar } from '../../server/integrations/calendar/calendar.js';
-import { makeTenant, OPERATOR, signIn, type MadeTenant } from '../support/accounts.js';
-import { calendarStatus, connectCalendar, eventsOf, syncCalendar } from '../support/calendar.js';
+import { OPERATOR, signIn, type MadeTenant } from '../support/accounts.js';
+import {
+  calendarStatus,
+  connectCalendar,
+  eventsOf,
+  organisationWithCalendar,
+  startCalendarServer,
+  syncCalendar,
+} from '../support/calendar.js';
 import {
   CALENDAR_PROVIDERS,
-  startCalendarProvider,
   type Account,
   type ApiRequest,
   type FakeCalendarProvider,
@@ -12,10 +18,9 @@ import {
 import { calendarReplica, killable } from '../support/calendar-replica.js';
 import { fakeClock } from '../support/clock.js';
 import type { Client, DomainError } from '../support/http.js';
-import { SERVER_URL } from '../support/oidc.js';
 import { needsPostgres } from '../support/postgres.js';
 import { aContract, aLine } from '../support/samples.js';
-import { startServer, type DatabaseKind, type TestServer } from '../support/server.js';
+import type { DatabaseKind, TestServer } from '../support/server.js';
 
 describe('a calendar whose provider fails', () => {
   for (const name of CALENDAR_PROVIDERS)
@@ -32,26 +37,21 @@ function failing(name: FakeCalendarProvider['name'], database: DatabaseKind): vo
   const clock = fakeClock('2026-03-15T08:00:00.000Z');
   let provider: FakeCalendarProvider;
   let server: TestServer;
+  let stop: (() => Promise<void>) | undefined;
   let replica: Calendar;
   let org: MadeTenant;
   let owner: Client;
   let account: Account;
   before(async () => {
-    provider = await startCalendarProvider(name, { publicUrl: SERVER_URL });
-    server = await startServer({ database, clock, env: provider.env });
+    ({ provider, server, stop } = await startCalendarServer(name, { database, clock }));
     replica = calendarReplica(server, { clock });
   });
   beforeEach(async () => {
     clock.advance(24 * 3_600_000);
     works();
-    org = await makeTenant(server.services);
-    await signInAgain();
-    account = await connectCalendar(owner, provider);
+    ({ org, owner, account } = await organisationWithCalendar({ server, provider }));
   });
-  after(async () => {
-    await server.stop();
-    await provider.stop();
-  });
+  after(() => stop?.());
 
   const works = (): void => {
     provider.before = () => undefined;

@@ -1,18 +1,19 @@
 import { expect } from 'chai';
 import { makeMember, makeTenant, OPERATOR, signIn, type MadeTenant } from '../support/accounts.js';
-import { calendarStatus, connectCalendar, eventsOf, syncCalendar } from '../support/calendar.js';
 import {
-  CALENDAR_PROVIDERS,
-  startCalendarProvider,
-  type Account,
-  type FakeCalendarProvider,
-} from '../support/calendar-provider.js';
+  calendarStatus,
+  connectCalendar,
+  eventsOf,
+  organisationWithCalendar,
+  startCalendarServer,
+  syncCalendar,
+} from '../support/calendar.js';
+import { CALENDAR_PROVIDERS, type Account, type FakeCalendarProvider } from '../support/calendar-provider.js';
 import { fakeClock } from '../support/clock.js';
 import type { Client, DomainError } from '../support/http.js';
-import { SERVER_URL } from '../support/oidc.js';
 import { needsPostgres } from '../support/postgres.js';
 import { aContract, aLine } from '../support/samples.js';
-import { startServer, type DatabaseKind, type TestServer } from '../support/server.js';
+import type { DatabaseKind, TestServer } from '../support/server.js';
 
 interface Made {
   readonly id: string;
@@ -33,25 +34,20 @@ function pushing(name: FakeCalendarProvider['name'], database: DatabaseKind): vo
   const clock = fakeClock('2026-03-15T08:00:00.000Z');
   let provider: FakeCalendarProvider;
   let server: TestServer;
+  let stop: (() => Promise<void>) | undefined;
   let org: MadeTenant;
   let owner: Client;
   let account: Account;
   before(async () => {
-    provider = await startCalendarProvider(name, { publicUrl: SERVER_URL });
-    server = await startServer({ database, clock, env: provider.env });
+    ({ provider, server, stop } = await startCalendarServer(name, { database, clock }));
   });
   beforeEach(async () => {
     clock.advance(24 * 3_600_000);
     provider.before = () => undefined;
     provider.after = () => undefined;
-    org = await makeTenant(server.services);
-    ({ client: owner } = await signIn(server.client, { tenant: org.tenant, member: org.owner }));
-    account = await connectCalendar(owner, provider);
+    ({ org, owner, account } = await organisationWithCalendar({ server, provider }));
   });
-  after(async () => {
-    await server.stop();
-    await provider.stop();
-  });
+  after(() => stop?.());
 
   const contract = async (payments: Parameters<typeof aLine>[0][], more: object = {}): Promise<Made> => {
     const { subjectId } = org;

@@ -1,7 +1,14 @@
 import { expect } from 'chai';
 import { CalendarConnectionStore } from '../../server/store/calendar-connections.js';
-import { makeMember, makeTenant, OPERATOR, signIn, type MadeTenant } from '../support/accounts.js';
-import { calendarStatus, connectCalendar, eventsOf, syncCalendar } from '../support/calendar.js';
+import { makeMember, OPERATOR, signIn, type MadeTenant } from '../support/accounts.js';
+import {
+  calendarStatus,
+  connectCalendar,
+  eventsOf,
+  organisationWithCalendar,
+  startCalendarServer,
+  syncCalendar,
+} from '../support/calendar.js';
 import {
   CALENDAR_PROVIDERS,
   startCalendarProvider,
@@ -13,7 +20,7 @@ import { fakeClock } from '../support/clock.js';
 import type { Client } from '../support/http.js';
 import { SERVER_URL } from '../support/oidc.js';
 import { aContract, aLine } from '../support/samples.js';
-import { startServer, type TestServer } from '../support/server.js';
+import type { TestServer } from '../support/server.js';
 
 describe('the scheduled work on calendars', () => {
   for (const name of CALENDAR_PROVIDERS) describe(`of ${name}`, () => scheduled(name));
@@ -24,12 +31,12 @@ function scheduled(name: FakeCalendarProvider['name']): void {
   let day = 0;
   let provider: FakeCalendarProvider;
   let server: TestServer;
+  let stop: (() => Promise<void>) | undefined;
   let org: MadeTenant;
   let owner: Client;
   let account: Account;
   before(async () => {
-    provider = await startCalendarProvider(name, { publicUrl: SERVER_URL });
-    server = await startServer({ clock, env: provider.env });
+    ({ provider, server, stop } = await startCalendarServer(name, { clock }));
   });
   beforeEach(async () => {
     // Each test has a week of its own, which begins at 08:00 UTC.
@@ -37,14 +44,9 @@ function scheduled(name: FakeCalendarProvider['name']): void {
     provider.before = () => undefined;
     provider.revocation = () => undefined;
     provider.revoked.length = 0;
-    org = await makeTenant(server.services);
-    await signInAgain();
-    account = await connectCalendar(owner, provider);
+    ({ org, owner, account } = await organisationWithCalendar({ server, provider }));
   });
-  after(async () => {
-    await server.stop();
-    await provider.stop();
-  });
+  after(() => stop?.());
 
   const signInAgain = async () => {
     ({ client: owner } = await signIn(server.client, { tenant: org.tenant, member: org.owner }));

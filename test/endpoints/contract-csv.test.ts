@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
-import type { ContractDetail, ContractPage } from '../../data-plane-agent/plane/contract/records/contracts.js';
+import type { ContractDetail } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import type { PaymentPage, PaymentStats } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { makeTenant, OPERATOR, signIn } from '../support/accounts.js';
 import { fakeClock } from '../support/clock.js';
 import { enterCsv } from '../support/enter-csv.js';
 import type { Client } from '../support/http.js';
 import { forEachServer } from '../support/server.js';
+import type { ContractPage } from '../../server/endpoints/named.js';
 
 // The clock shows 17:00 UTC on 14 March, which is already 15 March in Shanghai, the time zone of this tenant.
 const NOW = '2026-03-14T17:00:00.000Z';

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { parse } from 'csv-parse/sync';
 import { newId } from '../../data-plane-agent/base/ids.js';
-import type { ContractPage } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import type { ImportReport } from '../../data-plane-agent/plane/contract/records/imports.js';
 import { makeMember, makeTenant, OPERATOR, signIn, type MadeTenant } from '../support/accounts.js';
 import { fakeClock } from '../support/clock.js';
@@ -10,6 +9,7 @@ import { cellsOf, faultsOf } from '../support/import-samples.js';
 import { aContract, aLine } from '../support/samples.js';
 import { forEachServer } from '../support/server.js';
 import { altered, aWorkbook } from '../support/workbook.js';
+import type { ContractPage } from '../../server/endpoints/named.js';
 
 type Cells = Readonly<Record<string, string | number | boolean | Date | null>>;
 

@@ -1,14 +1,11 @@
 import { expect } from 'chai';
 import { newId } from '../../data-plane-agent/base/ids.js';
-import type {
-  ContractDetail,
-  ContractInput,
-  ContractPage,
-} from '../../data-plane-agent/plane/contract/records/contracts.js';
+import type { ContractDetail, ContractInput } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { makeMember, makeTenant, OPERATOR, signIn, type MadeTenant } from '../support/accounts.js';
 import type { Client, DomainError, FrameworkError } from '../support/http.js';
 import { aContract, aLine } from '../support/samples.js';
 import { forEachServer } from '../support/server.js';
+import type { ContractPage } from '../../server/endpoints/named.js';
 
 const NOT_FOUND: FrameworkError = { statusCode: 404, message: 'Not Found', error: 'Not Found' };
 type Named = ContractDetail & {

@@ -64,7 +64,11 @@ forEachFileServer(
         expect((await record(file.id)).scanStatus).to.equal('clean');
         await clamd().learn(`Marmalade-${kind.length}`, 'marmalade');
         clock.advance(29 * DAY_MS);
-        const refused = () => Promise.reject(new ObjectStoreError('denied', 'no space left'));
+        let refusals = 0;
+        const refused = () => {
+          refusals++;
+          return Promise.reject(new ObjectStoreError('denied', 'no space left'));
+        };
         await withStep(
           'copy',
           () => refused,
@@ -75,7 +79,10 @@ forEachFileServer(
                 () => undefined,
                 (error: unknown) => error,
               );
-            expect(isFailure(reported, 'OBJECT_STORE_UNAVAILABLE'), String(reported)).to.equal(true);
+            // Undefined if the server's own job has scanned the file first, and met the same refusal.
+            if (reported !== undefined)
+              expect(isFailure(reported, 'OBJECT_STORE_UNAVAILABLE'), 'of the store').to.equal(true);
+            expect(refusals).to.be.greaterThan(0);
           },
         );
         expect((await record(file.id)).scanStatus).to.equal('infected');

@@ -85,7 +85,9 @@ forEachServer((server) => {
       const second = await org.asOwner.patch<FrameworkError>('/tenant-admin/settings', {
         supportedLanguages: ['en', 'e'],
       });
-      expect(second.body.message).to.deep.equal(['supportedLanguages[1] must be a BCP 47 language tag like zh-CN']);
+      expect(second.body.message).to.deep.equal([
+        'supportedLanguages[1] must be the BCP 47 tag of a known language, like zh-CN',
+      ]);
       expect((await org.asOwner.get('/tenant-admin/settings')).body).to.deep.equal(DEFAULT_SETTINGS);
     });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { client } from '../support/http.js';
 import { createDatabase } from '../support/postgres.js';
 import { startProcess, type Running } from '../support/process.js';
-import { program } from '../support/programs.js';
+import { COMPILE_CACHE, program } from '../support/programs.js';
 import type { Owner } from './ledger.js';
 import { storedInPostgres, storedInSqlite, type StoredContract } from './stored.js';
 
@@ -26,7 +26,14 @@ export const METRICS_TOKEN = 'metrics-of-a-server-that-will-be-killed';
 const start = (env: Readonly<Record<string, string>>, nodeOptions: readonly string[] = []): Promise<Running> =>
   startProcess([...nodeOptions, program('server/main.ts')], {
     path: '/api/v1/health',
-    env: { LOG_LEVEL: 'error', METRICS_TOKEN, JWT_ACCESS_TTL: '24h', PUBLIC_URL: 'http://localhost:8080', ...env },
+    env: {
+      ...COMPILE_CACHE,
+      LOG_LEVEL: 'error',
+      METRICS_TOKEN,
+      JWT_ACCESS_TTL: '24h',
+      PUBLIC_URL: 'http://localhost:8080',
+      ...env,
+    },
   });
 
 export interface InstallOptions {
@@ -70,16 +77,18 @@ interface Me {
   readonly subjects: readonly { readonly id: string }[];
 }
 
+/** The account that `register` makes. */
+export const OWNER = {
+  tenantSlug: 'ledger',
+  tenantName: 'Ledger',
+  adminName: 'Ledger Owner',
+  email: 'owner@example.com',
+  password: 'a book needs no secrets 42',
+};
+
 /** The token remains valid after a restart, because its keys are in the platform database. */
 export async function register(origin: string): Promise<{ readonly token: string; readonly owner: Owner }> {
-  const account = {
-    tenantSlug: 'ledger',
-    tenantName: 'Ledger',
-    adminName: 'Ledger Owner',
-    email: 'owner@example.com',
-    password: 'a book needs no secrets 42',
-  };
-  const { status, text, body } = await client(origin).post<{ accessToken: string }>('/auth/register', account);
+  const { status, text, body } = await client(origin).post<{ accessToken: string }>('/auth/register', OWNER);
   if (status !== 201) throw new Error(`cannot register: ${status} ${text}`);
   const { user, subjects } = (await client(origin, body.accessToken).get<Me>('/auth/me')).body;
   return { token: body.accessToken, owner: { subjectId: subjects[0]?.id ?? '', ownerId: user.id } };

@@ -83,6 +83,7 @@ const AUDITED: Readonly<Record<string, readonly [record: string, ...unaudited: s
     'localDate',
     'runId',
     'channelKind',
+    'messageId',
     'subject',
     'attempts',
     'nextAttemptAt',

@@ -6,6 +6,7 @@ import { sqlitePath } from '../../data-plane-agent/base/database/open.js';
 import { systemClock } from '../../data-plane-agent/base/clock.js';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
 import { TENANT_SEALED_COLUMNS } from '../../data-plane-agent/plane/store/sealed-columns.js';
+import { createLinkKeys } from '../../server/data-planes/joining/link-keys.js';
 import { resealEverything, sealStatus } from '../../server/secret-rotation.js';
 import { PLATFORM_SEALED_COLUMNS } from '../../server/store/sealed-columns.js';
 import { makeTenant, OPERATOR, PASSWORD, type MadeTenant } from '../support/accounts.js';
@@ -44,6 +45,8 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       canaries.set('client secret of a provider', (await sharedOidc()).settings().clientSecret);
       org = await makeTenant(server.services);
       await issueEverything({ server, mail, org, canaries });
+      const { platform: database } = server.foundation;
+      await createLinkKeys({ database, clock: systemClock, keyRing: server.config.keyRing }).signer();
       await server.schedules.run('audit-chain');
     });
     after(async () => {

@@ -18,13 +18,46 @@ export const COLLECTION_REQUESTS: Readonly<Record<string, (org: Organisation) =>
     await org.client.put(`/collections/${paymentId}/hold`, { kind: 'pause', note: org.marker });
     return { params: { paymentId } };
   },
+  'GET /collections/preview': async (org) => ({ query: { ...(await overdue(org)), channelId: await channel(org) } }),
+  'POST /collections/remind': async (org) => ({ body: { ...(await overdue(org)), channelId: await channel(org) } }),
+  'POST /collections/remind-bulk': async (org) => {
+    await overdueLine(org);
+    return { body: { channelId: await channel(org), tab: 'overdue', subjectId: org.subjectId } };
+  },
+  'POST /collections/run-due-reminders': async (org) => {
+    await channel(org);
+    await overdueLine(org);
+    return {};
+  },
   'GET /collections/deliveries': async (org) => ({ query: { paymentId: await overdueLine(org) } }),
 };
 
 const today = (): string => todayIn('UTC', Date.now());
 
-async function overdueLine({ client, subjectId, owner, marker }: Organisation): Promise<string> {
-  const { status, body, text } = await client.post<{ payments: { id: string }[] }>(
+/** One channel for each organisation; without a mail server its messages stay queued. */
+async function channel({ client }: Organisation): Promise<string> {
+  const channels = '/tenant-admin/notification-channels';
+  const { body: present } = await client.get<{ id: string; name: string }[]>(channels);
+  const found = present.find(({ name }) => name === 'Reminders');
+  if (found) return found.id;
+  const { body, status, text } = await client.post<{ id: string }>(channels, {
+    kind: 'email',
+    name: 'Reminders',
+    target: 'accounting@example.com',
+  });
+  if (status !== 201) throw new Error(`creating a channel answered ${status}: ${text}`);
+  return body.id;
+}
+
+const overdueLine = async (org: Organisation): Promise<string> => (await overdue(org)).paymentId;
+
+async function overdue({
+  client,
+  subjectId,
+  owner,
+  marker,
+}: Organisation): Promise<{ contractId: string; paymentId: string }> {
+  const { status, body, text } = await client.post<{ id: string; payments: { id: string }[] }>(
     '/contracts',
     aContract({
       subjectId,
@@ -36,7 +69,7 @@ async function overdueLine({ client, subjectId, owner, marker }: Organisation): 
     }),
   );
   if (status !== 201) throw new Error(`creating a contract answered ${status}: ${text}`);
-  return body.payments[0]?.id ?? '';
+  return { contractId: body.id, paymentId: body.payments[0]?.id ?? '' };
 }
 
 let made = 0;

@@ -27,8 +27,8 @@ describe('the background work of a plane', () => {
       policy: { ...policy, scans: true },
       scanner: { ...scanner, version: () => Promise.resolve({ engine: '1', signatures: '1', signaturesAt: null }) },
     };
-    const consumers = { 'a topic': () => Promise.resolve() };
-    for (const { run } of planeJobs({ upkeep, files, consumers })) await run(new AbortController().signal);
+    for (const { run } of planeJobs({ upkeep, files, deliver: () => Promise.resolve({ more: false }) }))
+      await run(new AbortController().signal);
     await close();
     expect(kinds.toSorted()).to.deep.equal([...WORK_KINDS].toSorted());
   });

@@ -42,6 +42,11 @@ export const EXAMPLE_REQUESTS: Requests = {
   'POST /contracts/extract': () => ({ body: { text: PAPER } }),
 
   'GET /collections': () => ({ query: { tab: 'overdue', pageSize: '2' } }),
+  'GET /collections/deliveries': () => ({ query: { status: 'sent', pageSize: '2' } }),
+  'GET /collections/preview': async (org) => ({ query: await overdueLine(org) }),
+  'POST /collections/remind': async (org) => ({ body: await overdueLine(org) }),
+  'POST /collections/run-due-reminders': () => ({}),
+  'POST /collections/remind-bulk': ({ subjectId }) => ({ body: { tab: 'soon', subjectId } }),
   'PUT /collections/:paymentId/hold': async (org) => ({
     params: { paymentId: await line(org, 'PUT /collections/:paymentId/hold') },
     body: { kind: 'promise', until: '2026-03-31', note: 'Ms Wang will pay when the invoice has been checked.' },
@@ -224,6 +229,15 @@ async function activeContract({ client }: Organisation): Promise<string> {
     query: { workflow: 'active', sort: 'contractNo', pageSize: '1' },
   });
   return body.items[0]?.id ?? '';
+}
+
+async function overdueLine({ client }: Organisation): Promise<{ contractId: string; paymentId: string }> {
+  const { body } = await client.get<{ items: { id: string; contractId: string; hold: object | null }[] }>(
+    '/collections',
+    { query: { pageSize: '20' } },
+  );
+  const open = body.items.find(({ hold }) => hold === null);
+  return { contractId: open?.contractId ?? '', paymentId: open?.id ?? '' };
 }
 
 /** The members of the demo have the password of the other tests. */

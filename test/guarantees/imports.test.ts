@@ -21,10 +21,7 @@ interface Place {
 /** Only the data plane uses its stores; code that migrates databases may import the migrations. */
 const planeStore = /^data-plane-agent\/plane\/store\/[^/]+$/;
 
-/**
- * The server's folders from the lowest to the highest, each with the others that it may import. The files beside the
- * folders are the composition root, which no folder imports.
- */
+/** The server's folders, the lowest first, with those that each may import; none imports the files beside them. */
 const SERVER_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   access: [],
   'store/migrations': [],
@@ -33,7 +30,12 @@ const SERVER_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'notifications/notices': ['notifications/templates'],
   'notifications/channels': ['notifications/templates', 'notifications/notices'],
   notifications: ['access', 'store', 'notifications/templates', 'notifications/notices', 'notifications/channels'],
+  'deliveries/topics': ['access', 'store', 'notifications', 'notifications/notices', 'notifications/channels'],
+  deliveries: ['store', 'notifications', 'notifications/notices', 'notifications/channels', 'deliveries/topics'],
   'data-planes': ['access', 'store'],
+  'data-planes/joining': ['access', 'store', 'data-planes'],
+  'data-planes/link': ['access', 'store', 'data-planes', 'data-planes/joining'],
+  'data-planes/moving': ['access', 'store', 'data-planes'],
   credentials: ['access', 'store', 'notifications', 'notifications/templates'],
   audit: ['access', 'store', 'data-planes'],
   tenants: [
@@ -43,13 +45,25 @@ const SERVER_FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'notifications/templates',
     'notifications/channels',
     'data-planes',
+    'data-planes/joining',
     'credentials',
   ],
   auth: ['access', 'store', 'notifications', 'notifications/templates', 'credentials', 'tenants'],
   'integrations/calendar': ['access', 'store', 'notifications/templates', 'data-planes', 'tenants', 'auth'],
+  collections: ['access', 'store', 'notifications', 'notifications/channels', 'deliveries', 'data-planes'],
   spreadsheets: ['access', 'data-planes', 'tenants'],
   'integrations/ai-gateway': ['access', 'store', 'tenants'],
-  services: ['access', 'notifications', 'audit', 'tenants', 'auth', 'integrations/calendar', 'integrations/ai-gateway'],
+  services: [
+    'access',
+    'collections',
+    'deliveries',
+    'notifications',
+    'audit',
+    'tenants',
+    'auth',
+    'integrations/calendar',
+    'integrations/ai-gateway',
+  ],
   http: ['access', 'data-planes', 'auth', 'services'],
   'endpoints/tenant-admin': ['access', 'data-planes', 'audit', 'tenants', 'auth', 'spreadsheets', 'services', 'http'],
   endpoints: [
@@ -59,6 +73,7 @@ const SERVER_FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'tenants',
     'auth',
     'integrations/calendar',
+    'collections',
     'spreadsheets',
     'integrations/ai-gateway',
     'services',
@@ -69,12 +84,17 @@ const SERVER_FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'access',
     'store',
     'notifications',
+    'deliveries',
+    'deliveries/topics',
     'data-planes',
+    'data-planes/joining',
+    'data-planes/link',
     'credentials',
     'audit',
     'tenants',
     'auth',
     'integrations/calendar',
+    'collections',
     'spreadsheets',
     'services',
   ],
@@ -138,6 +158,11 @@ const places: readonly Place[] = [
     files: /^data-plane-agent\/plane\/steps\//,
     may: /^data-plane-agent\/(base|plane\/(contract|domain|tables|steps|store|files))\//,
     never: database,
+  },
+  {
+    place: 'hash of operations',
+    files: /^data-plane-agent\/plane\/operations\/hash\.ts$/,
+    may: /^data-plane-agent\/(base\/secrets|plane\/operations\/index)\.ts$/,
   },
   {
     place: 'list of operations',
@@ -347,7 +372,12 @@ const planted: [file: string, line: string, sentence: string][] = [
   ['server/notifications/templates/a.ts', `import { x } from '../mail.js';`, 'knows no mail'],
   ['server/notifications/notices/a.ts', `import { x } from '../channels/index.js';`, 'knows no channel'],
   ['server/notifications/channels/a.ts', `import { x } from '../send.js';`, 'sends nothing'],
+  ['server/deliveries/a.ts', `import { x } from '../tenants/directory.js';`, 'no service and no HTTP'],
+  ['server/deliveries/topics/a.ts', `import { x } from '../outbox-queue.js';`, 'does not know the queue'],
   ['server/data-planes/a.ts', `import { x } from '../http/conditions.js';`, 'knows no service and no HTTP'],
+  ['server/data-planes/joining/a.ts', `import { x } from '../../http/body.js';`, 'admits agents'],
+  ['server/data-planes/link/a.ts', `import { x } from '../../http/body.js';`, 'holds the links to agents'],
+  ['server/data-planes/moving/a.ts', `import { x } from '../../http/body.js';`, 'moves data between'],
   ['server/credentials/a.ts', `import { x } from '../tenants/roles.js';`, 'below organisations and sign-in'],
   ['server/audit/a.ts', `import { x } from '../auth/tokens.js';`, 'keeps what others tell it'],
   ['server/tenants/a.ts', `import { x } from '../auth/tokens.js';`, 'stands below sign-in'],
@@ -359,6 +389,7 @@ const planted: [file: string, line: string, sentence: string][] = [
   ['server/tenants/c.ts', `import { x } from '../compose.js';`, 'nothing in a folder imports it'],
   ['server/auth/d.ts', `import { x } from '../endpoints/index.js';`, 'not HTTP, endpoints or contract data'],
   ['server/integrations/calendar/a.ts', `import { x } from '../../http/reply.js';`, 'no HTTP and no endpoints'],
+  ['server/collections/a.ts', `import { x } from '../http/reply.js';`, 'reminds of receivables'],
   ['server/spreadsheets/a.ts', `import { x } from '../store/tenants.js';`, 'into files and back'],
   [
     'server/integrations/ai-gateway/a.ts',

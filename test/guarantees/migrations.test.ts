@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
-import { checksumOf, type Migration } from '../../data-plane-agent/base/database/migrator.js';
+import { contractingIn, HARMLESS } from '../../data-plane-agent/base/database/expand-contract.js';
+import { checksumOf, statementsOf, type Migration } from '../../data-plane-agent/base/database/migrator.js';
 import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
 import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
 import { importsOf, read, sourceFiles } from '../support/source.js';
@@ -48,8 +49,14 @@ const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: 
  * their checksum.
  */
 const COMING: Readonly<Record<string, readonly string[]>> = {
-  platform: ['0014-channel-delivery', '0015-calendar'],
-  tenant: ['0016-invoice-register', '0017-receipts-by-transfer', '0018-collections'],
+  platform: ['0014-channel-delivery', '0015-calendar', '0016-reminder-sweeps', '0017-links', '0018-data-moves'],
+  tenant: [
+    '0016-invoice-register',
+    '0017-receipts-by-transfer',
+    '0018-collections',
+    '0019-deliveries',
+    '0020-data-moves',
+  ],
 };
 const LISTS: Readonly<Record<string, { readonly folder: string; readonly migrations: readonly Migration[] }>> = {
   platform: { folder: 'server/store/migrations/', migrations: PLATFORM_MIGRATIONS },
@@ -90,9 +97,56 @@ for (const [name, { folder, migrations }] of Object.entries(LISTS)) {
       expect(found).to.deep.equal([]);
     });
 
+    it('only expand, so that the previous release can run beside the new schema (docs/upgrade.md)', () => {
+      expect(
+        migrations.flatMap((migration) => contractingIn(migration).map(({ why }) => `${migration.id}: ${why}`)),
+      ).to.deep.equal([]);
+    });
+
     it('use neither the clock nor random values, so that their statements are always the same', () => {
       expect(files.filter((file) => /\bDate\b|Math\.random|randomUUID|process\./.test(read(file)))).to.deep.equal([]);
       expect(migrations.map(checksumOf)).to.deep.equal(migrations.map(checksumOf));
     });
   });
 }
+
+describe('the rule that migrations only expand', () => {
+  const changing = (...statements: string[]): Migration => ({ id: '9999-planted', statements: () => statements });
+  const planted: readonly (readonly [statement: string, why: string | undefined])[] = [
+    ['DROP TABLE invoices', 'it removes a table'],
+    ['ALTER TABLE invoices DROP COLUMN note', 'it removes a column'],
+    ['ALTER TABLE invoices RENAME COLUMN note TO remark', 'it renames a table or a column'],
+    ['ALTER TABLE invoices RENAME TO bills', 'it renames a table or a column'],
+    ['ALTER TABLE invoices ALTER COLUMN amount TYPE bigint', 'it changes the type of a column'],
+    ['ALTER TABLE invoices ALTER COLUMN amount SET NOT NULL', 'it demands a value that was optional'],
+    ['ALTER TABLE invoices ADD COLUMN kind TEXT NOT NULL', 'it adds a column that every insert must fill'],
+    ['ALTER TABLE invoices ADD CONSTRAINT positive CHECK (amount > 0)', 'it adds a rule that present writes may break'],
+    ['CREATE UNIQUE INDEX one ON invoices (number)', 'it forbids duplicates that present writes may make'],
+    ["ALTER TABLE invoices ADD COLUMN kind TEXT NOT NULL DEFAULT 'sale'", undefined],
+    ['ALTER TABLE invoices ADD COLUMN kind TEXT', undefined],
+    ['ALTER TABLE invoices ALTER COLUMN amount DROP NOT NULL', undefined],
+    ['CREATE INDEX some ON invoices (number)', undefined],
+    ['CREATE TABLE notes (id TEXT NOT NULL)', undefined],
+  ];
+  for (const [statement, why] of planted)
+    it(`${why === undefined ? 'accepts' : 'finds'} ${statement}`, () => {
+      expect(contractingIn(changing(statement)).map((found) => found.why)).to.deep.equal(
+        why === undefined ? [] : [why],
+      );
+    });
+
+  it('accepts a rule of a table that the same migration creates', () => {
+    expect(
+      contractingIn(changing('CREATE TABLE notes (id TEXT)', 'CREATE UNIQUE INDEX one ON notes (id)')),
+    ).to.deep.equal([]);
+  });
+
+  it('has no exception that no migration needs', () => {
+    const words = new Set(
+      [...PLATFORM_MIGRATIONS, ...TENANT_MIGRATIONS]
+        .flatMap((migration) => [...statementsOf(migration, 'sqlite'), ...statementsOf(migration, 'postgres')])
+        .flatMap((statement) => statement.split(/\W+/)),
+    );
+    expect(Object.keys(HARMLESS).filter((name) => !words.has(name))).to.deep.equal([]);
+  });
+});

@@ -84,11 +84,11 @@ describe('the OpenAPI document', () => {
     return response?.content?.[type]?.schema ?? {};
   };
   /** The schema from the document, with the components that it refers to. */
-  const faultsIn = (value: unknown, schema: Json): unknown => {
+  const faultsIn = (value: unknown, schema: Json): readonly unknown[] => {
     const validate = ajv.compile(
       JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"duebook#/components/')) as Json,
     );
-    return validate(value) ? [] : validate.errors;
+    return validate(value) ? [] : (validate.errors ?? []);
   };
 
   it('is valid OpenAPI 3.1, including references', async () => {
@@ -132,7 +132,28 @@ describe('the OpenAPI document', () => {
   });
 
   it('does not contain internal keywords', () => {
-    expect(JSON.stringify(document)).not.to.match(/"x-(text|verbatim|free)"/);
+    expect(JSON.stringify(document)).not.to.match(/"x-(text|verbatim|free|one-of|some-of)"/);
+  });
+
+  it('says of fields that are each optional that one of them must have a value', async () => {
+    const rows = [{}];
+    for (const [endpoint, bodies] of [
+      [
+        ENDPOINTS.importContracts,
+        [{ rows: null, csv: '' }, { csv: 'a', rows }, { sheetName: 'a' }, { csv: 'a', rows: null }],
+      ],
+      [ENDPOINTS.extractContract, [{ text: '' }, { text: 'a', fileRef: 'b' }, { fileName: 'a' }, { text: 'a' }]],
+      [ENDPOINTS.transitionContract, [{ toStageCode: null }, { note: 'a' }, { toStageCode: '' }, { toStageCode: 'a' }]],
+    ] as const) {
+      const schema = operationOf(endpoint).requestBody?.content['application/json']?.schema ?? {};
+      const sample = await sampleOf(endpoint.route, org);
+      for (const [i, body] of bodies.entries()) {
+        const isRefused = i < bodies.length - 1;
+        expect(faultsIn(body, schema).length > 0, JSON.stringify(body)).to.equal(isRefused);
+        const { status } = await send(org.client, endpoint.route, { ...sample, body });
+        expect(status === 400, JSON.stringify(body)).to.equal(isRefused);
+      }
+    }
   });
 
   it('documents the 404 for filters with an unknown member or record', async () => {
@@ -184,10 +205,14 @@ describe('the OpenAPI document', () => {
     });
 
     if (body)
-      it(`states whether ${name} requires a body`, async () => {
+      it(`states whether ${name} requires a body, and whether it may be empty`, async () => {
         const { body: _body, ...sample } = await sampleOf(route, org);
         const answer = await send(org.client, route, sample);
-        expect(answer.status === 400, answer.text).to.equal(operationOf(endpoint).requestBody?.required);
+        const described = operationOf(endpoint).requestBody;
+        expect(answer.status === 400, answer.text).to.equal(described?.required);
+        const empty = await send(org.client, route, { ...sample, body: {} });
+        const faults = faultsIn({}, described?.content['application/json']?.schema ?? {});
+        expect(empty.status === 400, `the document finds ${JSON.stringify(faults)}`).to.equal(faults.length > 0);
       });
 
     it(`describes ${name} as it behaves: accepted requests and answers match`, async () => {

@@ -6,16 +6,38 @@ import { startServer, type TestServer } from '../support/server.js';
 import { organisation } from './organisations.js';
 import { sampleOf, send } from './requests.js';
 
-/** Called by the jobs of the process that hosts the data plane, and by commands that open the database themselves. */
+/**
+ * Called by the jobs of the process that hosts the data plane, by commands that open the database themselves, by the
+ * delivery of messages (over the wire in `test/server/topics.test.ts`), and by moves of data (in `test/hybrid/move-data.test.ts`).
+ */
 const WITHIN_THE_PROCESS = [
+  'beginMovingOut',
+  'beginReceiving',
+  'cancelMove',
   'chainAudit',
   'checkAudit',
+  'digestRows',
+  'discardMessages',
   'exportAudit',
+  'finishMovingOut',
+  'finishReceiving',
   'getAuditHead',
-  'leaseMessages',
+  'getInfectedFileNotice',
+  'getWorkflowNotice',
+  'hashFile',
+  'listFilesToMove',
+  'listMessages',
   'lookForWork',
   'readDocuments',
+  'readFilePart',
+  'readLongText',
+  'readRowsToMove',
+  'receiveFilePart',
+  'receiveLongText',
+  'receiveRows',
   'removeEnded',
+  'removeMovedData',
+  'retryMessages',
   'scanFiles',
   'settleMessages',
   'stepOverdueTasks',

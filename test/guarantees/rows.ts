@@ -20,14 +20,17 @@ async function dump(
       const rows = (await tx.all(`SELECT * FROM ${name} WHERE tenant_id = ?`, [tenantId])).filter(
         (row) => name !== 'audit_log' || row['action'] !== 'access_refused',
       );
-      tables[name] = rows.map((row) => JSON.stringify(name === 'audit_log' ? unchained(row) : row)).toSorted();
+      tables[name] = rows.map((row) => JSON.stringify(name === 'audit_log' ? unchained(row) : unheard(row))).toSorted();
     }
     return tables;
   });
 }
 
 /** Chaining of audit events and other scheduled work, which is not a change by the request. */
-const GOES_BY_ITSELF: ReadonlySet<string> = new Set(['audit_heads', 'due_work']);
+const GOES_BY_ITSELF: ReadonlySet<string> = new Set(['audit_heads', 'due_work', 'reminder_sweeps']);
+
+/** Without what heartbeats of agents change. */
+const unheard = ({ last_seen_at: _seen, heard_at: _heard, latency_ms: _latency, ...row }: Row): Row => row;
 
 const unchained = ({ position: _position, hash: _hash, ...row }: Row): Row => row;
 

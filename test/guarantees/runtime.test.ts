@@ -45,6 +45,8 @@ describe('the Node.js version of programs', () => {
     ['server/main.ts'],
     ['cli/main.ts', 'doctor'],
     ['cli/main.ts', 'doctor', '--json'],
+    ['data-plane-agent/agent/main.ts', 'run'],
+    ['data-plane-agent/agent/main.ts', 'doctor', '--json'],
   ];
   for (const [path, ...args] of STARTED) {
     it(`is refused by ${[path, ...args].join(' ')} when it is too old: one sentence, exit code 78, no native code loaded, nothing written`, () => {

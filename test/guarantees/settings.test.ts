@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Setting } from '../../data-plane-agent/base/config.js';
+import { AGENT_SETTINGS } from '../../data-plane-agent/agent/config.js';
 import { SETTINGS } from '../../server/config.js';
 import { ENDPOINTS } from '../../server/endpoints/index.js';
 import { openapi } from '../../server/http/openapi.js';
@@ -58,6 +59,22 @@ describe('the page of settings', () => {
     expect(
       named.filter((name) => !names.has(name) && !names.has(name.replace(/_FILE$/, '')) && !NOT_OURS.has(name)),
     ).to.deep.equal([]);
+  });
+});
+
+describe('the page of the agent', () => {
+  const AGENT_PAGE = join(root, 'docs', 'data-plane-agent-running.md');
+
+  it('describes every setting as the program does', () => {
+    const table = tableOf(Object.values(AGENT_SETTINGS));
+    const page = readFileSync(AGENT_PAGE, 'utf8');
+    const at = page.indexOf(HEAD);
+    const end = page.indexOf('\n\n', at);
+    if (process.env.UPDATE_DOCS === '1') writeFileSync(AGENT_PAGE, `${page.slice(0, at)}${table}${page.slice(end)}`);
+    expect(readFileSync(AGENT_PAGE, 'utf8')).to.contain(
+      `${table}\n\n`,
+      'docs/data-plane-agent-running.md is out of date: run this test with UPDATE_DOCS=1',
+    );
   });
 });
 

@@ -91,7 +91,7 @@ const connection = async ({ server, tenant, marker }: Organisation): Promise<str
       { tenantId: tenant.id, fields: { kind: `kind-${word()}`, location: marker } },
       OPERATOR,
     )
-  ).kind;
+  ).connection.kind;
 
 /** Returns the ownership to the owner that the tests use, if another test has transferred it. */
 async function giveBack({ server, tenant, owner }: Organisation): Promise<void> {

@@ -30,17 +30,10 @@ const RECORDS: Readonly<Record<string, (org: Organisation) => string | Promise<s
   contractId: async (org) => (await contractOf(org)).id,
   paymentId: async (org) => String((await sampleOf('PATCH /payments/:paymentId', org)).params?.['paymentId']),
   defaultLifecycleTemplateId: async (org) => (await contractOf(org)).lifecycleTemplateId,
-  notifyChannelId: async ({ server, tenant }) =>
-    (
-      await server.services.tenants.channels.add(
-        {
-          tenantId: tenant.id,
-          kind: 'email',
-          fields: { name: `accounting ${newId()}`, target: 'accounting@example.com' },
-        },
-        OPERATOR,
-      )
-    ).id,
+  notifyChannelId: channelOf,
+  channelId: channelOf,
+  runId: async ({ client }) =>
+    (await send<{ runId: string }>(client, 'POST /collections/run-due-reminders', {})).body.runId,
   lifecycleTemplateId: async (org) => (await contractOf(org)).lifecycleTemplateId,
   // Files of the other tenant.
   contractAttachment: fileOf,
@@ -168,7 +161,11 @@ forEachServer(
           it(`${endpoint.route} finds nothing by ${path}`, async () => {
             const id = await recordFor([path], theirs);
             const sample = await sampleOf(endpoint.route, ours);
-            const ask = (value: string) => send(ours.client, endpoint.route, { ...sample, query: { [path]: value } });
+            const ask = (value: string) =>
+              send(ours.client, endpoint.route, {
+                ...sample,
+                query: { ...required(endpoint, sample), [path]: value },
+              });
             const answer = await ask(id);
             expect(seen(await ask(newId()))).to.deep.equal(seen(answer));
             expect(answer.text).not.to.contain(theirs.marker);
@@ -182,7 +179,9 @@ forEachServer(
           const answer = await send(
             own.client,
             endpoint.route,
-            endpoint.route.startsWith('GET ') && !endpoint.route.includes('/:') && !endpoint.openQuery ? {} : mine,
+            endpoint.route.startsWith('GET ') && !endpoint.route.includes('/:') && !endpoint.openQuery
+              ? { query: required(endpoint, mine) }
+              : mine,
           );
           expect(answer.status, answer.text).to.be.within(200, 302);
           for (const secret of [theirs.marker, theirs.tenant.id, theirs.subjectId, theirs.owner.id])
@@ -240,14 +239,18 @@ forEachServer(
           });
         }
 
-        for (const { route } of endpoints.filter(
+        for (const endpoint of endpoints.filter(
           // Callbacks of providers have required parameters and no caller.
-          (endpoint) => endpoint.route.startsWith('GET ') && !endpoint.route.includes('/:') && !endpoint.openQuery,
+          ({ route, openQuery }) => route.startsWith('GET ') && !route.includes('/:') && !openQuery,
         )) {
+          const { route } = endpoint;
           it(`${route} shows nothing to ${who}`, async () => {
             const contract = await contractOf(org);
-            const answer = await send(client(), route, {});
-            expect(answer.status, answer.text).to.be.oneOf([200, 302, 403]);
+            const query = required(endpoint, await sampleOf(route, org));
+            const answer = await send(client(), route, { query });
+            // A query that names a record finds none.
+            const shown = Object.keys(query).some((name) => name.endsWith('Id')) ? [403, 404] : [200, 302, 403];
+            expect(answer.status, answer.text).to.be.oneOf(shown);
             for (const secret of [contract.id, contract.contractNo]) expect(answer.text).not.to.contain(secret);
           });
         }
@@ -264,7 +267,11 @@ forEachServer(
           for (const { path } of queryFields(endpoint).filter((field) => field.path in outside)) {
             it(`${endpoint.route} finds nothing by ${path} outside ${who}`, async () => {
               const sample = await sampleOf(endpoint.route, org);
-              const ask = (value: string) => send(client(), endpoint.route, { ...sample, query: { [path]: value } });
+              const ask = (value: string) =>
+                send(client(), endpoint.route, {
+                  ...sample,
+                  query: { ...required(endpoint, sample), [path]: value },
+                });
               const answer = await ask((await outside[path]?.()) ?? '');
               expect(answer.text).not.to.contain(org.marker);
               expect(seen(await ask(newId()))).to.deep.equal(seen(answer));
@@ -310,6 +317,19 @@ function seen({ status, headers, text }: Answer<unknown>, sent?: string) {
   );
   return { status, headers: kept, text: sent === undefined ? text : text.replaceAll(sent, 'SENT') };
 }
+
+async function channelOf({ server, tenant }: Organisation): Promise<string> {
+  const fields = { name: `accounting ${newId()}`, target: 'accounting@example.com' };
+  return (await server.services.tenants.channels.add({ tenantId: tenant.id, kind: 'email', fields }, OPERATOR)).id;
+}
+
+/** The parameters of the sample without which the request would be refused. */
+const required = ({ query }: Endpoint, sample: Sample): NonNullable<Sample['query']> =>
+  Object.fromEntries(
+    Object.entries(sample.query ?? {}).filter(([name]) =>
+      ((query as { readonly required?: readonly string[] } | undefined)?.required ?? []).includes(name),
+    ),
+  );
 
 async function fileOf({ client }: Organisation): Promise<string> {
   return (await uploadsOf(client).upload()).id;

@@ -1,5 +1,6 @@
 import { newId } from '../../data-plane-agent/base/ids.js';
-import { bodyLimits } from '../../server/http/body-limits.js';
+import { ENDPOINTS } from '../../server/endpoints/index.js';
+import { bodyLimits, type BodyLimits } from '../../server/http/body-limits.js';
 import type { Endpoint } from '../../server/http/endpoint.js';
 import {
   bodyFields,
@@ -34,7 +35,10 @@ const UNITS: Readonly<Record<string, string>> = {
   lines: 'x\n',
 };
 
-/** All known ways to make a body of this endpoint expensive within its limits. `make` creates a valid body. */
+/**
+ * All known ways to make a body of this endpoint expensive within its limits, without those that another endpoint handles
+ * in the same way.
+ */
 export function worstBodies(endpoint: Endpoint, { body = {} }: Sample): Worst[] {
   const limits = bodyLimits(endpoint);
   const schema = (endpoint.body ?? { type: 'object', properties: {} }) as unknown as Json;
@@ -42,7 +46,6 @@ export function worstBodies(endpoint: Endpoint, { body = {} }: Sample): Worst[] 
     label: `texts of ${name}`,
     text: () => whole(schema, body, { unit, bytes: limits.bytes }),
   }));
-  const texts = bodyFields(endpoint).filter(({ schema: field }) => typesOf(field).includes('string'));
   const lists = bodyFields(endpoint).filter(({ schema: field }) => typesOf(field).includes('array'));
   const objects = bodyFields(endpoint).filter(({ schema: field }) => typesOf(field).includes('object'));
   const put = ({ parts }: Pick<Field, 'parts'>, json: string): string =>
@@ -50,10 +53,8 @@ export function worstBodies(endpoint: Endpoint, { body = {} }: Sample): Worst[] 
   const room = (field: Pick<Field, 'parts'>): number => limits.bytes - Buffer.byteLength(put(field, '""'));
   const filled = (field: Field, unit: string): string =>
     put(field, `"${unit.repeat(Math.floor(room(field) / Buffer.byteLength(unit)))}"`);
-  const longest = texts
-    .toSorted((a, b) => Number(b.schema['maxLength'] ?? 0) - Number(a.schema['maxLength'] ?? 0))
-    .slice(0, 1);
-  const documents = texts.filter(({ schema: field }) => field['x-document'] === true);
+  const longest = longestText(endpoint);
+  const documents = textFields(endpoint).filter(({ schema: field }) => field['x-document'] === true);
   const root: Pick<Field, 'parts' | 'path'> = { parts: [], path: 'the body' };
   return [
     ...full,
@@ -62,11 +63,13 @@ export function worstBodies(endpoint: Endpoint, { body = {} }: Sample): Worst[] 
       text: () => whole(schema, body, { unit: undefined, bytes: limits.bytes }),
     },
     { label: 'runs of marks', text: () => whole(schema, body, { unit: ACUTE, bytes: limits.bytes }) },
-    ...longest.flatMap((field) =>
-      Object.entries({ marks: ACUTE, 'line ends': '\\r\\n', letters: 'a', escapes: '\\u0301', emoji: '💶' }).map(
-        ([name, unit]): Worst => ({ label: `a text of ${name} at ${field.path}`, text: () => filled(field, unit) }),
+    ...longest
+      .filter((field) => isFirst(endpoint, TEXT_RULES, rulesOf(endpoint, field)))
+      .flatMap((field) =>
+        Object.entries({ marks: ACUTE, 'line ends': '\\r\\n', letters: 'a', escapes: '\\u0301', emoji: '💶' }).map(
+          ([name, unit]): Worst => ({ label: `a text of ${name} at ${field.path}`, text: () => filled(field, unit) }),
+        ),
       ),
-    ),
     ...documents.flatMap((field) =>
       TEXTS_FOR_EXTRACTION.map((text): Worst => ({
         label: `a document of ${JSON.stringify(text)} at ${field.path}`,
@@ -88,27 +91,59 @@ export function worstBodies(endpoint: Endpoint, { body = {} }: Sample): Worst[] 
           ),
       })),
     ),
+    ...(isFirst(endpoint, LIMITS, JSON.stringify(limits)) ? malformed(limits) : []),
+  ];
+}
+
+/** Bodies that are refused before any field is looked at, or for a single unknown field. */
+function malformed(limits: BodyLimits): Worst[] {
+  return [
     {
       label: 'as many values as a body may have',
-      text: () => put(root, `{"a":[${'1,'.repeat(Math.min(limits.values, limits.bytes / 2) - 100)}1]}`),
+      text: () => `{"a":[${'1,'.repeat(Math.min(limits.values, limits.bytes / 2) - 100)}1]}`,
     },
     {
       label: 'objects',
-      text: () =>
-        put(root, `{"a":[${`{"b":"${'x'.repeat(20)}"},`.repeat(Math.min(limits.values, limits.bytes / 16) / 3)}1]}`),
+      text: () => `{"a":[${`{"b":"${'x'.repeat(20)}"},`.repeat(Math.min(limits.values, limits.bytes / 16) / 3)}1]}`,
     },
     {
       label: 'levels',
       text: () =>
-        put(
-          root,
-          `{"a":${'['.repeat(limits.levels - 1)}${'{},'.repeat(Math.min(limits.values, limits.bytes / 3) / 2 - 100)}1${']'.repeat(limits.levels - 1)}}`,
-        ),
+        `{"a":${'['.repeat(limits.levels - 1)}${'{},'.repeat(Math.min(limits.values, limits.bytes / 3) / 2 - 100)}1${']'.repeat(limits.levels - 1)}}`,
     },
     { label: 'open brackets', text: () => '['.repeat(limits.bytes) },
     { label: 'no JSON at its end', text: () => `{"a":"${'x\\n'.repeat(limits.bytes / 3 - 10)}"` },
   ];
 }
+
+const textFields = (endpoint: Endpoint): Field[] =>
+  bodyFields(endpoint).filter(({ schema }) => typesOf(schema).includes('string'));
+
+const longestText = (endpoint: Endpoint): Field[] =>
+  textFields(endpoint)
+    .toSorted((a, b) => Number(b.schema['maxLength'] ?? 0) - Number(a.schema['maxLength'] ?? 0))
+    .slice(0, 1);
+
+/**
+ * What decides how a text is refused that fills the whole body. It is read and refused alike by all endpoints with these
+ * limits and this field, so one of them is enough.
+ */
+function rulesOf(endpoint: Endpoint, { schema }: Field): string {
+  const { description: _, title: __, examples: ___, ...rules } = schema;
+  return JSON.stringify([bodyLimits(endpoint), rules]);
+}
+
+/** The route of the first endpoint with these limits of bodies, and with these rules of its longest text. */
+const LIMITS = new Map<string, string>();
+const TEXT_RULES = new Map<string, string>();
+for (const endpoint of Object.values<Endpoint>(ENDPOINTS).toReversed()) {
+  if (endpoint.route.startsWith('GET ') || !endpoint.body) continue;
+  LIMITS.set(JSON.stringify(bodyLimits(endpoint)), endpoint.route);
+  for (const field of longestText(endpoint)) TEXT_RULES.set(rulesOf(endpoint, field), endpoint.route);
+}
+
+const isFirst = ({ route }: Endpoint, first: ReadonlyMap<string, string>, key: string): boolean =>
+  first.get(key) === route;
 
 /** Queries as long as a request line can be. */
 export function worstQueries(endpoint: Endpoint): Worst[] {

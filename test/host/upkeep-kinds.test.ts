@@ -3,8 +3,8 @@ import type { Database } from '../../data-plane-agent/base/database/database.js'
 import { migrate } from '../../data-plane-agent/base/database/migrator.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
-import { NotHandedOver, type Consumers } from '../../data-plane-agent/host/deliver.js';
 import { planeJobs } from '../../data-plane-agent/host/jobs.js';
+import type { Step } from '../../data-plane-agent/host/upkeep.js';
 import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
 import { fakeClock, type FakeClock } from '../support/clock.js';
 import { forEachDatabase } from '../support/database.js';
@@ -43,8 +43,8 @@ forEachDatabase((kind, fresh) => {
           })),
       });
     });
-    const job = async (name: string, consumers: Consumers = {}) =>
-      planeJobs({ upkeep: process.upkeep, files: outside.external.files, consumers })
+    const job = async (name: string, deliver?: Step) =>
+      planeJobs({ upkeep: process.upkeep, files: outside.external.files, deliver })
         .find((one) => one.name === name)
         ?.run(new AbortController().signal);
     /** The work that the jobs did for the tenant. */
@@ -190,36 +190,50 @@ forEachDatabase((kind, fresh) => {
           tx.get('SELECT state, attempts, error FROM outbox WHERE tenant_id = ?', [tenantId]),
         );
 
-      it('passes a message to the consumer of its topic once', async () => {
+      it('are handed over for delivery when they are due, with the plane of their tenant', async () => {
         const { tenantId, contractId, channelId } = await queued();
         const got: unknown[] = [];
-        const consumers: Consumers = {
-          'workflow.moved': async ({ topic, reference, attempts }, plane, tenant) => {
-            got.push([topic, reference, attempts, tenant, (await plane.getContract({ contractId })).workflowStage]);
-          },
+        const deliver: Step = async (plane, tenant) => {
+          const { lanes } = await plane.listDueLanes({});
+          const { messages } = await plane.leaseMessages({ lane: channelId, limit: 10, leaseMs: 60_000 });
+          for (const { id, attempts, ...message } of messages) {
+            got.push([tenant, lanes.map(({ lane }) => lane), message]);
+            await plane.settleMessages({ outcomes: [{ id, attempts, error: attempts < 2 ? 'refused' : null }] });
+          }
+          return { more: false };
         };
         await job('upkeep');
         expect(got, 'nobody takes messages').to.deep.equal([]);
-        await job('upkeep', consumers);
-        await job('upkeep', consumers);
+        await job('outbox', deliver);
+        await job('outbox', deliver);
         expect(got).to.have.length(1);
-        expect(got[0]).to.deep.include.members(['workflow.moved', 1, tenantId, 'review']);
-        expect((got[0] as unknown[])[1]).to.include({ contractId, channelId });
-        expect(await stateOf(tenantId)).to.deep.equal({ state: 'settled', attempts: 1, error: null });
+        expect(got[0]).to.deep.include.members([tenantId, [channelId]]);
+        expect((got[0] as [unknown, unknown, { reference: unknown }])[2].reference).to.include({
+          contractId,
+          channelId,
+        });
+        expect(await stateOf(tenantId)).to.deep.equal({ state: 'queued', attempts: 1, error: 'refused' });
+        clock.advance(60_000);
+        await job('outbox', deliver);
+        expect(await stateOf(tenantId)).to.deep.equal({ state: 'settled', attempts: 2, error: null });
+        await job('outbox', deliver);
+        expect(got).to.have.length(2);
       });
 
-      it('retries a failed message up to eight attempts within a day, then marks it as failed with the reason', async () => {
-        const { tenantId } = await queued();
+      it('are tried up to eight times within a day; then they fail with the last reason', async () => {
+        const { tenantId, channelId } = await queued();
         const tries: number[] = [];
         const begun = clock.now();
-        const consumers: Consumers = {
-          'workflow.moved': () => {
+        const deliver: Step = async (plane) => {
+          const { messages } = await plane.leaseMessages({ lane: channelId, limit: 10, leaseMs: 60_000 });
+          for (const { id, attempts } of messages) {
             tries.push(clock.now() - begun);
-            return Promise.reject(new Error(`refused ${tries.length}`));
-          },
+            await plane.settleMessages({ outcomes: [{ id, attempts, error: `refused ${tries.length}` }] });
+          }
+          return { more: false };
         };
         while (clock.now() < begun + 2 * DAY_MS) {
-          await job('upkeep', consumers);
+          await job('outbox', deliver);
           clock.advance(tries.length < 4 ? 60_000 : HOUR_MS / 2);
         }
         expect(tries).to.have.length(8);
@@ -227,27 +241,28 @@ forEachDatabase((kind, fresh) => {
         expect(await stateOf(tenantId)).to.deep.equal({ state: 'failed', attempts: 8, error: 'refused 8' });
       });
 
-      it('respects a consumer that states when to retry, and one that refuses permanently', async () => {
+      it('respect a receiver that states when to retry, and end when there is no purpose in another try', async () => {
         const [later, never] = [await queued(), await queued()];
         const tries: string[] = [];
-        const consumers: Consumers = {
-          'workflow.moved': (_message, _plane, tenantId) => {
+        const deliver: Step = async (plane, tenantId) => {
+          const isNever = tenantId === never.tenantId;
+          const lane = isNever ? never.channelId : later.channelId;
+          const { messages } = await plane.leaseMessages({ lane, limit: 10, leaseMs: 60_000 });
+          for (const { id, attempts } of messages) {
             tries.push(tenantId);
-            return Promise.reject(
-              tenantId === never.tenantId
-                ? new NotHandedOver('it was deleted', { isFinal: true })
-                : new NotHandedOver('too many', { retryAfterMs: 2 * HOUR_MS }),
-            );
-          },
+            const why = isNever ? { error: 'deleted', isFinal: true } : { error: 'late', retryAfterMs: 2 * HOUR_MS };
+            await plane.settleMessages({ outcomes: [{ id, attempts, ...why }] });
+          }
+          return { more: false };
         };
-        await job('upkeep', consumers);
+        await job('outbox', deliver);
         expect(tries).to.have.members([later.tenantId, never.tenantId]);
-        expect(await stateOf(never.tenantId)).to.deep.equal({ state: 'failed', attempts: 1, error: 'it was deleted' });
+        expect(await stateOf(never.tenantId)).to.deep.equal({ state: 'failed', attempts: 1, error: 'deleted' });
         clock.advance(2 * HOUR_MS - 1);
-        await job('upkeep', consumers);
+        await job('outbox', deliver);
         expect(tries).to.have.length(2);
         clock.advance(1);
-        await job('upkeep', consumers);
+        await job('outbox', deliver);
         expect(tries.slice(2)).to.deep.equal([later.tenantId]);
       });
 
@@ -292,10 +307,12 @@ forEachDatabase((kind, fresh) => {
       expect(await migrate(before.database, TENANT_MIGRATIONS)).to.include('0015-due-work');
       process = upkeepProcess({ database: before.database, clock });
       const got: unknown[] = [];
-      for (const name of ['audit-chain', 'upkeep', 'documents', 'file-sweep'])
-        await job(name, { 'file.infected': (message) => Promise.resolve(void got.push(message)) }).catch(
-          () => undefined,
-        );
+      const deliver: Step = async (plane) => {
+        got.push(...(await plane.listDueLanes({})).lanes);
+        return { more: false };
+      };
+      for (const name of ['audit-chain', 'upkeep', 'outbox', 'documents', 'file-sweep'])
+        await job(name, deliver).catch(() => undefined);
       expect(got).to.deep.equal([]);
       const state = await before.database.read({ tenantId }, async (tx) => [
         await tx.get('SELECT state FROM outbox WHERE tenant_id = ?', [tenantId]),

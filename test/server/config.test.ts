@@ -339,6 +339,7 @@ describe('the configuration of the server', () => {
       'BOT_CHALLENGE_SECRET',
       'SSO_PROVIDERS',
       'CALENDAR_CLIENT_SECRET',
+      'BACKUP_PASSPHRASE',
       'METRICS_TOKEN',
     ]);
   });

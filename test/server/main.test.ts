@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { generateKeyRingText } from '../../data-plane-agent/base/secrets.js';
-import { listenFault } from '../../server/listen-fault.js';
+import { listenFault } from '../../data-plane-agent/base/http/listen-fault.js';
 import { freePort } from '../support/guardian.js';
-import { program } from '../support/programs.js';
+import { COMPILE_CACHE, program } from '../support/programs.js';
 
 describe('duebook-server', function () {
   this.timeout(60_000); // starts processes
@@ -22,7 +22,7 @@ describe('duebook-server', function () {
   const run = (env: Record<string, string>) =>
     spawn(process.execPath, [program('server/main.ts')], {
       cwd: home,
-      env: { PATH: process.env['PATH'], DATA_DIR: join(home, 'data'), PORT: '0', ...env },
+      env: { PATH: process.env['PATH'], ...COMPILE_CACHE, DATA_DIR: join(home, 'data'), PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
 

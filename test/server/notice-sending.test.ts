@@ -35,7 +35,14 @@ describe('a notice', () => {
     resolve,
     totalMs = 10_000,
     allowPrivate = ['127.0.0.0/8'],
-  }: { mail?: SendMail; resolve?: Resolve; totalMs?: number; allowPrivate?: string[] } = {}): NoticeSender =>
+    quotesReceivers,
+  }: {
+    mail?: SendMail;
+    resolve?: Resolve;
+    totalMs?: number;
+    allowPrivate?: string[];
+    quotesReceivers?: boolean;
+  } = {}): NoticeSender =>
     createNoticeSender({
       outbound: createOutbound({ allowPrivate, production: false, totalMs, ...(resolve ? { resolve } : {}) }),
       mail,
@@ -43,6 +50,7 @@ describe('a notice', () => {
       clock,
       log: createLog({ level: 'debug', name: 'test', destination: { write: (line) => void logged.push(line) } }),
       productName: 'Duebook',
+      ...(quotesReceivers === undefined ? {} : { quotesReceivers }),
     });
   const channel = (
     kind: string,
@@ -231,6 +239,18 @@ describe('a notice', () => {
     for (const status of [200, 201, 202, 204]) {
       receiver.answers({ status });
       expect(await send(channel('webhook')), String(status)).to.include({ delivered: true, status });
+    }
+  });
+
+  it('that is refused has an error without what the receiver answered, where that may be contract data', async () => {
+    const sender = senderOf({ quotesReceivers: false });
+    for (const [kind, status, body, error] of [
+      ['webhook', 500, 'busy with HT-1', 'the receiver answered 500'],
+      ['webhook', 500, '', 'the receiver answered 500'],
+      ['wecom', 200, '{"errcode":93000,"errmsg":"HT-1"}', 'the platform refused the message (errcode 93000)'],
+    ] as const) {
+      receiver.answers({ status, body });
+      expect(await send(channel(kind), reminder(), sender)).to.include({ delivered: false, status, error });
     }
   });
 

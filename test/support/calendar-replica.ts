@@ -9,7 +9,7 @@ import type { TestServer } from './server.js';
 
 /**
  * The calendar service as in another process of the installation, on the same databases. It does not wait between
- * attempts, and gives a provider 300 ms to answer.
+ * attempts, and gives a provider one second to answer.
  */
 export function calendarReplica(
   server: TestServer,
@@ -26,7 +26,7 @@ export function calendarReplica(
     keyRing: config.keyRing,
     log: createLog({ level: 'silent', name: 'test' }),
     dataPlanes: foundation.dataPlanes,
-    outbound: createOutbound({ allowPrivate: LOOPBACK_RANGES, production: false, totalMs: 300 }),
+    outbound: createOutbound({ allowPrivate: LOOPBACK_RANGES, production: false, totalMs: 1_000 }),
     edition: config.edition,
     publicUrl: config.publicUrl,
     corsOrigins: config.corsOrigins,

@@ -1,5 +1,46 @@
-import type { FakeCalendarProvider, StoredEvent, Account } from './calendar-provider.js';
+import { makeTenant, signIn, type MadeTenant } from './accounts.js';
+import {
+  startCalendarProvider,
+  type Account,
+  type FakeCalendarProvider,
+  type StoredEvent,
+} from './calendar-provider.js';
 import type { Answer, Client } from './http.js';
+import { SERVER_URL } from './oidc.js';
+import { startServer, type ServerOptions, type TestServer } from './server.js';
+
+/** A provider of calendars, and a server on which organisations connect theirs. */
+export interface CalendarServer {
+  readonly provider: FakeCalendarProvider;
+  readonly server: TestServer;
+  stop(): Promise<void>;
+}
+
+export async function startCalendarServer(
+  name: FakeCalendarProvider['name'],
+  { env = {}, ...options }: ServerOptions,
+): Promise<CalendarServer> {
+  const provider = await startCalendarProvider(name, { publicUrl: SERVER_URL });
+  const server = await startServer({ ...options, env: { ...provider.env, ...env } });
+  return {
+    provider,
+    server,
+    stop: async () => {
+      await server.stop();
+      await provider.stop();
+    },
+  };
+}
+
+/** A new organisation, whose owner is signed in and has connected a calendar of a new account. */
+export async function organisationWithCalendar({
+  server,
+  provider,
+}: Pick<CalendarServer, 'server' | 'provider'>): Promise<{ org: MadeTenant; owner: Client; account: Account }> {
+  const org = await makeTenant(server.services);
+  const { client: owner } = await signIn(server.client, { tenant: org.tenant, member: org.owner });
+  return { org, owner, account: await connectCalendar(owner, provider) };
+}
 
 export interface Status {
   readonly configured: boolean;

@@ -3,9 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock, type Clock } from '../../data-plane-agent/base/clock.js';
-import type { Io } from '../../cli/io.js';
+import type { Io } from '../../data-plane-agent/base/command-line/io.js';
 import { run } from '../../cli/run.js';
-import { program } from './programs.js';
+import * as serverParts from '../../cli/server-parts.js';
+import { COMPILE_CACHE, program } from './programs.js';
 
 export interface Outcome {
   readonly code: number | null;
@@ -90,7 +91,7 @@ function child(
   const { PATH = '', HOME = '' } = process.env;
   const started = spawn(process.execPath, [program('cli/main.ts'), ...args], {
     cwd: folder,
-    env: { PATH, HOME, ...env },
+    env: { PATH, HOME, ...COMPILE_CACHE, ...env },
   });
   let stdout = '';
   let stderr = '';
@@ -150,6 +151,7 @@ async function inProcess(
     env: () => ({ ...env }),
     nodeVersion,
     process: { on: () => undefined, exit: () => undefined },
+    server: () => Promise.resolve(serverParts),
   });
   return { code, stdout, stderr };
 }

@@ -23,7 +23,11 @@ const execute = promisify(execFile);
 /** Runs a program to its end and answers what it printed; throws with all of it when it fails. */
 export async function runTool(
   [program = '', ...args]: readonly string[],
-  { cwd, env = {} }: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
+  {
+    cwd,
+    env = {},
+    timeoutMs = 58_000,
+  }: { readonly cwd: string; readonly env?: Readonly<Record<string, string>>; readonly timeoutMs?: number },
 ): Promise<string> {
   const path = [join(CLIENT_TOOLS, 'python', 'bin'), process.env['PATH'] ?? '', '/usr/local/go/bin'].join(delimiter);
   try {
@@ -31,7 +35,7 @@ export async function runTool(
       cwd,
       env: { ...process.env, ...env, PATH: path },
       maxBuffer: 64 * 1024 * 1024,
-      timeout: 58_000,
+      timeout: timeoutMs,
     });
     return `${stdout}${stderr}`;
   } catch (error) {

@@ -22,6 +22,13 @@ export function fakeClock(start: number | string = '2026-03-15T08:00:00.000Z'): 
   };
 }
 
+/** Starts at the given instant and runs on, for what is paced. */
+export function runningClock(start: string): Clock {
+  const from = epochMs(start);
+  const began = performance.now();
+  return { now: () => from + Math.floor(performance.now() - began) };
+}
+
 function epochMs(instant: number | string): number {
   const ms = typeof instant === 'number' ? instant : Date.parse(instant);
   if (!Number.isFinite(ms)) throw new RangeError(`not an instant: ${instant}`);

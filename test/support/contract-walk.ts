@@ -163,6 +163,7 @@ async function take(
       transferContracts: true,
       transferContractSupervisors: true,
       transferTasks: true,
+      transferReminders: true,
       transferSavedViews: true,
     });
     return undefined;

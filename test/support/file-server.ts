@@ -13,10 +13,20 @@ import { needsClamd, startClamd, type TestClamd } from './clamd.js';
 import type { Client } from './http.js';
 import { sharedMinio } from './minio.js';
 import { needsPostgres } from './postgres.js';
-import { startServer, type TestServer } from './server.js';
+import { startServer, type DatabaseKind, type TestServer } from './server.js';
 import { skip } from './skip.js';
 
-export type FileServerKind = 'sqlite and a folder' | 'postgres and minio' | 'remote and a folder';
+/** `remote`: behind an agent that connects to the server. */
+export type FileServerKind = `${DatabaseKind | 'remote'} and ${'a folder' | 'minio'}`;
+/**
+ * Each database, each place of the data plane and each store; on machines without MinIO the first one remains, and the
+ * suites that name `remote and a folder` besides.
+ */
+export const FILE_SERVER_KINDS: readonly FileServerKind[] = [
+  'sqlite and a folder',
+  'postgres and minio',
+  'remote and minio',
+];
 
 interface FileServerOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -37,24 +47,19 @@ let buckets = 0;
  */
 export function forEachFileServer(
   define: (server: () => TestServer, kind: FileServerKind, clamd: () => TestClamd) => void,
-  {
-    env = {},
-    clock,
-    scans = false,
-    objects,
-    kinds = ['sqlite and a folder', 'postgres and minio', 'remote and a folder'],
-  }: FileServerOptions = {},
+  { env = {}, clock, scans = false, objects, kinds = FILE_SERVER_KINDS }: FileServerOptions = {},
 ): void {
   for (const kind of kinds) {
     describe(`on ${kind}`, () => {
-      if (kind === 'postgres and minio') needsPostgres();
+      const [place, store] = kind.split(' and ');
+      if (place === 'postgres') needsPostgres();
       if (scans) needsClamd();
       const undo: (() => Promise<void>)[] = [];
       let running: { readonly server: TestServer; readonly clamd: TestClamd | undefined } | undefined;
       before('start the server', async function () {
         this.timeout(60_000); // servers may start slowly on a busy machine
         const bucket =
-          kind === 'postgres and minio'
+          store === 'minio'
             ? (
                 await sharedMinio().catch((error: unknown) =>
                   skip(this, error instanceof Error ? error.message : String(error)),
@@ -71,9 +76,7 @@ export function forEachFileServer(
           },
           ...(clock ? { clock: clock() } : {}),
           objects,
-          ...(kind === 'remote and a folder'
-            ? { remote: true }
-            : { database: kind === 'postgres and minio' ? 'postgres' : 'sqlite' }),
+          ...(place === 'remote' ? { remote: true } : { database: place === 'postgres' ? 'postgres' : 'sqlite' }),
         });
         undo.push(() => server.stop());
         // Creates the bucket, and runs the scanner's self-test.

@@ -16,7 +16,7 @@ import { serve } from '../../data-plane-agent/plane/serve.js';
  */
 export async function hostAlone(
   settings: Omit<HostSettings, 'publicUrl'> & { readonly metricsToken?: string | undefined },
-  parts: HostParts,
+  { routes = [], ...parts }: HostParts & { readonly routes?: readonly HttpMiddleware[] },
 ): Promise<{ readonly hosted: HostedPlane; readonly port: number; stop(): Promise<void> }> {
   const front = await openFront({ host: '127.0.0.1', port: 0, ...parts });
   const hosted = await openPlane({ ...settings, publicUrl: `http://127.0.0.1:${front.port}` }, parts);
@@ -39,7 +39,7 @@ export async function hostAlone(
       observers: [metrics.observe],
       isTransient: () => false,
       pages,
-      routes: [operations, ...hosted.routes],
+      routes: [operations, ...routes, ...hosted.routes],
     }),
   );
   return { hosted, port: front.port, stop: front.stop };

@@ -118,7 +118,7 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
   ],
   currency: ['QQQ', 'EURO', 'EU', '€', '978', 'ＥＵＲ'],
   'time-zone': ['Mars/Olympus', '+08:00', '../UTC'],
-  'language-tag': ['not a language', 'e', 'zh_CN', `en-${'a'.repeat(40)}`],
+  'language-tag': ['not a language', 'e', 'zh_CN', 'klingon', 'xx', 'und', `en-${'a'.repeat(40)}`],
   'locale-or-region': ['12', 'zh_CN', 'C'],
   calendar: ['mayan', 'Gregory'],
   email: [

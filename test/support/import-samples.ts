@@ -5,7 +5,7 @@ import type { People } from '../../data-plane-agent/plane/contract/records/peopl
 import type { CsvFormat, SheetCell } from '../../data-plane-agent/plane/contract/records/sheet.js';
 import { readCsv } from '../../data-plane-agent/plane/domain/sheet/read-csv.js';
 import { sheetOf } from '../../data-plane-agent/plane/domain/sheet/sheet.js';
-import type { TestPlane } from './plane.js';
+import { listedContracts, type TestPlane } from './plane.js';
 
 export const HARBOUR = { id: newId(), name: 'Harbour Equipment Ltd' };
 export const YUANHANG = { id: newId(), name: '远航租赁有限公司' };
@@ -70,7 +70,7 @@ export const faultsOf = ({ rows }: ImportReport): string[] =>
   rows.flatMap(({ row, errors = [] }) => errors.map(({ field, code }) => `${row} ${field ?? '-'} ${code}`));
 
 export const contractOf = async ({ plane }: Pick<TestPlane, 'plane'>, contractNo: string): Promise<ContractDetail> => {
-  const { items } = await plane.listContracts({ q: contractNo });
+  const { items } = await listedContracts(plane, { q: contractNo });
   const found = items.find((one) => one.contractNo === contractNo);
   return plane.getContract({ contractId: found?.id ?? '' });
 };

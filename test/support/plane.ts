@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { openDatabase } from '../../data-plane-agent/base/database/open.js';
+import { valueIn } from '../../data-plane-agent/base/json-text.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
 import { ALL_RIGHTS, type Call } from '../../data-plane-agent/plane/contract/call.js';
 import { bind, type BoundPlane, type DataPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
+import type { ContractQuery } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.js';
 import { OPERATION_NAMES, OPERATIONS, type Operations } from '../../data-plane-agent/plane/operations/index.js';
 import { createRemoteDataPlane } from '../../data-plane-agent/plane/remote.js';
@@ -136,4 +138,10 @@ async function sqlitePlace() {
   const file = join(folder, 'tenant.sqlite');
   await writeFile(file, await migratedFile('tenant'), { mode: 0o600 });
   return { url: `sqlite:${file}`, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** A page of contracts as a client reads them. */
+export async function listedContracts(plane: Pick<BoundPlane<Operations>, 'listContracts'>, query: ContractQuery) {
+  const page = await plane.listContracts(query);
+  return { ...page, items: page.items.map(({ json }) => valueIn(json)) };
 }

@@ -74,6 +74,19 @@ const installed = (bin: string): Source => ({
   prepare: () => Promise.resolve({ bin, env: plainEnv }),
 });
 
+/**
+ * An installation whose client programs can dump its server: the packaged server comes without them. Undefined if there
+ * is none.
+ */
+export async function sourceWithTools(): Promise<(Source & { readonly pgDump: string }) | undefined> {
+  const named = process.env['PG_BIN'];
+  const directories = named !== undefined && named !== '' ? [named] : await installedDirectories();
+  const bin = directories.find(
+    (directory) => existsSync(join(directory, 'pg_dump')) && existsSync(join(directory, 'pg_restore')),
+  );
+  return bin === undefined ? undefined : { ...installed(bin), pgDump: join(bin, 'pg_dump') };
+}
+
 async function installedDirectories(): Promise<string[]> {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? await readdir(debian) : [];

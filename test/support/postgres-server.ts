@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { ended, freePort, guarded } from './guardian.js';
 import { type RunAs, giveAway, ordinaryUser } from './ordinary-user.js';
-import { type Binaries, sources } from './postgres-binaries.js';
+import { type Binaries, type Source, sources } from './postgres-binaries.js';
 
 export type PostgresServer = {
   /** Connection string of the superuser, to the database `postgres`. */
@@ -26,10 +26,17 @@ export type PostgresServer = {
  * time zone UTC. Without `durable` fsync is off. However this process ends, SIGKILL included, the server is stopped and
  * its directory removed. Throws with all reasons if no source of PostgreSQL works.
  */
-export async function startServer({ durable }: { durable: boolean }): Promise<PostgresServer> {
+export async function startServer({
+  durable,
+  from,
+}: {
+  durable: boolean;
+  /** By default all sources, in order. */
+  from?: readonly Source[];
+}): Promise<PostgresServer> {
   const runAs = ordinaryUser();
   const reasons: string[] = [];
-  for (const source of await sources()) {
+  for (const source of from ?? (await sources())) {
     // As root not in TMPDIR, which the server's user may not be able to access.
     const home = await mkdtemp(join(runAs ? '/tmp' : tmpdir(), 'duebook-postgres-'));
     try {

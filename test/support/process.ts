@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './guardian.js';
 
@@ -59,11 +60,20 @@ async function answering(child: ChildProcess, url: string): Promise<void> {
     if (ended(child))
       throw new Error(`the process ended with ${child.exitCode ?? child.signalCode} before it answered`);
     if (performance.now() > giveUpAt) throw new Error(`no answer from ${url} in 60 s`);
-    const answer = await fetch(url).catch(() => undefined); // nobody listens yet
+    // Much cheaper than a request, and the program needs the processor to start.
+    if (!(await isListening(Number(new URL(url).port)))) continue;
+    const answer = await fetch(url).catch(() => undefined);
     await answer?.text();
     if (answer?.status === 200) return;
   }
 }
+
+const isListening = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(Boolean(socket.destroy())));
+    socket.once('error', () => resolve(false));
+  });
 
 async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
   if (ended(child)) return child.exitCode;

@@ -4,6 +4,7 @@ import type { Clock } from '../../data-plane-agent/base/clock.js';
 import { systemClock } from '../../data-plane-agent/base/clock.js';
 import { compose, type Composed } from '../../server/compose.js';
 import { loadServerConfig } from '../../server/config-load.js';
+import { onceArgon2 } from './accounts.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 
 /** The product's services over the data of an installation, without HTTP, like a server that runs beside the CLI. */
@@ -14,7 +15,8 @@ export async function withProduct<T>(
 ): Promise<T> {
   const loaded = await loadServerConfig(env);
   if (!loaded.ok) throw new Error(reportFaults(loaded.faults));
-  const product = await compose(loaded.config, { clock, log: createLog({ level: 'silent', name: 'test' }) });
+  const log = createLog({ level: 'silent', name: 'test' });
+  const product = await compose(loaded.config, { clock, log, argon2: onceArgon2 });
   try {
     return await work(product);
   } finally {

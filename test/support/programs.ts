@@ -10,6 +10,9 @@ import { root } from './source.js';
  */
 export const program = (path: string): string => join(root, 'dist-test', path.replace(/\.ts$/, '.js'));
 
+/** For the environment of such programs: their compiled code is kept, which a start otherwise spends 0.25 s on. */
+export const COMPILE_CACHE = { NODE_COMPILE_CACHE: join(root, 'dist-test', '.compile-cache') } as const;
+
 /**
  * Called by mocha once per run, before the first test: compiles changed files. Checks only the syntax; `npm run check`
  * checks types.

@@ -6,7 +6,7 @@ export interface ToSend {
   readonly url: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array | undefined;
+  readonly body: Uint8Array<ArrayBuffer> | undefined;
 }
 export interface Sent {
   readonly status: number;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Installation, Outcome } from './cli.js';
-import { program } from './programs.js';
+import { COMPILE_CACHE, program } from './programs.js';
 
 /** Runs the server of an installation on a free port until it exits. */
 export async function serverUntilEnd(
@@ -10,7 +10,7 @@ export async function serverUntilEnd(
 ): Promise<Outcome> {
   const child = spawn(process.execPath, [program('server/main.ts')], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0', ...env },
+    env: { PATH: process.env['PATH'], ...COMPILE_CACHE, DATA_DIR: dataDir, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const said = { stdout: '', stderr: '' };

@@ -6,9 +6,6 @@ import { createLifecycle } from '../../data-plane-agent/base/lifecycle.js';
 import { createLog } from '../../data-plane-agent/base/log.js';
 import { reportFaults } from '../../data-plane-agent/base/config.js';
 import { openPlane, type HostParts } from '../../data-plane-agent/host/open-plane.js';
-import type { Transport } from '../../data-plane-agent/plane/contract/wire.js';
-import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
-import { createRemoteDataPlane } from '../../data-plane-agent/plane/remote.js';
 import { embedded } from '../../server/data-planes/for-tenant.js';
 import type { Argon2 } from '../../server/credentials/passwords.js';
 import type { Config } from '../../server/config.js';
@@ -18,13 +15,12 @@ import type { Foundation, Host } from '../../server/foundation.js';
 import type { Schedules } from '../../data-plane-agent/base/schedules.js';
 import type { Services } from '../../server/services/services.js';
 import { onceArgon2 } from './accounts.js';
-import { hostAlone, OPERATIONS_PATH } from './host-alone.js';
+import { hostedByAgents } from './agents-here.js';
 import { sharedCalendar } from './calendar-provider.js';
 import { client, type Client } from './http.js';
 import { migratedFile } from './migrated.js';
 import { SERVER_URL, sharedOidc } from './oidc.js';
 import { createDatabase, needsPostgres } from './postgres.js';
-import { callOverHttp } from './wire.js';
 
 export interface TestServer {
   /** `http://127.0.0.1:<port>`. */
@@ -49,8 +45,8 @@ export interface ServerOptions {
   readonly clock?: Clock;
   readonly argon2?: Argon2;
   /**
-   * Contract data is hosted by a separate program and reached over HTTP on loopback: `createRemoteDataPlane` on the
-   * server, `serve` on the other side.
+   * Contract data is reached over links, as behind agents: each organisation has one in this process, and all have one
+   * data plane. `TEST_LINK` selects the transport, `TEST_AGENT_DATABASE` the database.
    */
   readonly remote?: boolean;
   /** Called with the name of each operation that a remote data plane has answered without a failure. */
@@ -61,11 +57,14 @@ export interface ServerOptions {
   readonly checkAnswers?: boolean;
 }
 export type DatabaseKind = 'sqlite' | 'postgres';
+/** The kinds of `forEachServer`: on `remote` the contract data of an SQLite server is reached over links to agents. */
+const SERVER_KINDS = ['sqlite', 'postgres', 'remote'] as const;
+export type ServerKind = (typeof SERVER_KINDS)[number];
 /**
- * The kinds of `forEachServer`: on `remote` the contract data of an SQLite server is reached over HTTP, as with an
- * agent.
+ * By default each database, and each place of the data plane, is used once: suites differ on SQLite in this process and
+ * behind an agent only by the link. `TEST_KINDS`, comma-separated, selects others.
  */
-export type ServerKind = DatabaseKind | 'remote';
+const KINDS: readonly string[] = (process.env['TEST_KINDS'] ?? 'postgres,remote').split(',');
 
 /**
  * The complete service as with `npm start`, on a free port, with its own databases. Answers that do not match their
@@ -116,7 +115,7 @@ export async function startServer({
       residentBytes: () => process.memoryUsage.rss(),
       checkAnswers,
       argon2,
-      host: remote ? hostedAlone({ undo, objects, onAnswered }) : hostedHere(objects),
+      host: remote ? hostedByAgents({ undo, objects, onAnswered }) : hostedHere(objects),
     });
     const url = `http://127.0.0.1:${port}`;
     return { url, client: client(url), services, foundation, schedules, config: loaded.config, logged, stop: remove };
@@ -127,14 +126,14 @@ export async function startServer({
 }
 
 /**
- * Defines the same suite for a server on SQLite, one on PostgreSQL, and one with a remote data plane. `server()`
- * returns the running one in hooks and tests.
+ * Defines the same suite for a server on PostgreSQL, and one whose data plane is remote and on SQLite, unless
+ * `TEST_KINDS` names others. `server()` returns the running one in hooks and tests.
  */
 export function forEachServer(
   define: (server: () => TestServer, kind: ServerKind) => void,
   options: Omit<ServerOptions, 'database' | 'remote'> = {},
 ): void {
-  for (const kind of ['sqlite', 'postgres', 'remote'] as const) {
+  for (const kind of SERVER_KINDS.filter((each) => KINDS.includes(each))) {
     describe(`on ${kind}`, () => {
       if (kind === 'postgres') needsPostgres();
       let running: TestServer | undefined;
@@ -156,28 +155,6 @@ const hostedHere =
     const hosted = await openPlane(settings, { ...parts, objects });
     return { hosted, dataPlanes: embedded(hosted.plane) };
   };
-
-/** A data plane as in an agent: hosted by a separate program, which also serves its files, and reached over HTTP. */
-function hostedAlone({
-  undo,
-  objects,
-  onAnswered,
-}: Pick<ServerOptions, 'objects' | 'onAnswered'> & { readonly undo: (() => Promise<void>)[] }): Host {
-  return async (settings, parts) => {
-    const { hosted, port, stop } = await hostAlone(settings, { ...parts, objects });
-    const { transport: wire, close } = callOverHttp({ port, path: OPERATIONS_PATH });
-    const transport: Transport = async (message, options) => {
-      const reply = await wire(message, options);
-      if (reply.ok) onAnswered?.(message.name);
-      return reply;
-    };
-    undo.push(async () => {
-      close();
-      await stop();
-    });
-    return { hosted, dataPlanes: embedded(createRemoteDataPlane({ operations: OPERATIONS, transport })) };
-  };
-}
 
 /** The server's default path for files. */
 async function migratedFiles(dataDir: string): Promise<void> {

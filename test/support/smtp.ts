@@ -98,8 +98,19 @@ export async function startMailServer({
 
 /** The token in a mail's link. */
 export function tokenIn({ parsed }: ReceivedMail): string {
-  const link = /https?:\/\/\S+#\S+/.exec(parsed.text ?? '')?.[0];
-  const token = link === undefined ? null : new URLSearchParams(new URL(link).hash.slice(1)).get('token');
+  const token = linkedToken(parsed);
   if (token === null) throw new Error(`no link with a token in: ${parsed.text ?? ''}`);
   return token;
+}
+
+/** The last token sent to the address. Mails that are sent together arrive in any order. */
+export function lastTokenTo(to: string, mails: readonly ReceivedMail[]): string {
+  const mail = mails.findLast(({ to: all, parsed }) => all.includes(to) && linkedToken(parsed) !== null);
+  if (!mail) throw new Error(`no mail to ${to} has a link with a token`);
+  return tokenIn(mail);
+}
+
+function linkedToken({ text }: Email): string | null {
+  const link = /https?:\/\/\S+#\S+/.exec(text ?? '')?.[0];
+  return link === undefined ? null : new URLSearchParams(new URL(link).hash.slice(1)).get('token');
 }

@@ -44,10 +44,17 @@ export interface Migration {
   fill?(connection: Exclusive): Promise<void>;
 }
 
+/** A table that exists while a restore into the database is not complete: until then no program uses the database. */
+export const RESTORE_MARK = 'restore_in_progress';
+
 export interface MigrationState {
   readonly applied: readonly string[];
   readonly pending: readonly string[];
 }
+
+/** The statements of a migration for one kind of database. */
+export const statementsOf = (migration: Migration, dialect: Dialect): readonly string[] =>
+  migration.statements(TYPES[dialect]);
 
 export const checksumOf = (migration: Migration): string =>
   createHash('sha256')
@@ -56,8 +63,8 @@ export const checksumOf = (migration: Migration): string =>
 
 /**
  * Applies pending migrations under a lock: of several processes that start at once, one migrates and the others wait.
- * Returns the ids of the applied migrations. Throws SchemaMismatch if a newer program has migrated the database, or if
- * applied migrations differ from those of this program.
+ * Returns the ids of the applied migrations. Throws SchemaMismatch if a newer program has migrated the database, if
+ * applied migrations differ from those of this program, or if a restore into the database was interrupted.
  */
 export function migrate(
   database: Database,
@@ -66,6 +73,7 @@ export function migrate(
 ): Promise<readonly string[]> {
   return database.exclusive(async (connection) => {
     const types = TYPES[connection.dialect];
+    await refuseHalfRestored(connection);
     await connection.run(
       `CREATE TABLE IF NOT EXISTS schema_migrations (id ${types.text} PRIMARY KEY, checksum ${types.text} NOT NULL)`,
     );
@@ -87,6 +95,7 @@ export function migrate(
 /** Returns the applied and the pending migrations. Changes nothing and does not wait for the migration lock. */
 export function migrationState(database: Database, migrations: readonly Migration[]): Promise<MigrationState> {
   return database.read({ tenantId: null }, async (connection) => {
+    await refuseHalfRestored(connection);
     const pending = (await hasHistory(connection)) ? await pendingSteps(connection, migrations) : migrations;
     const waiting = new Set(pending.map(({ id }) => id));
     return { applied: migrations.map(({ id }) => id).filter((id) => !waiting.has(id)), pending: [...waiting] };
@@ -122,12 +131,21 @@ async function pendingSteps(connection: Reader, migrations: readonly Migration[]
   return migrations.filter(({ id }) => !applied.has(id));
 }
 
-async function hasHistory(connection: Reader): Promise<boolean> {
-  const rows =
+async function refuseHalfRestored(connection: Reader): Promise<void> {
+  if (await hasTable(connection, RESTORE_MARK))
+    throw new SchemaMismatch(
+      'a restore of a backup into this database was interrupted: run the restore of the same backup again',
+    );
+}
+
+const hasHistory = (connection: Reader): Promise<boolean> => hasTable(connection, 'schema_migrations');
+
+async function hasTable(connection: Reader, name: string): Promise<boolean> {
+  const rows = await connection.all(
     connection.dialect === 'sqlite'
-      ? await connection.all("SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'")
-      : await connection.all(
-          "SELECT 1 AS found FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = 'schema_migrations'",
-        );
+      ? "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = ?"
+      : 'SELECT 1 AS found FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = ?',
+    [name],
+  );
   return rows.length > 0;
 }

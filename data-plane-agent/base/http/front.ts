@@ -4,7 +4,7 @@ import type { Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import { beginExchange, type HttpState } from './exchange.js';
 import { setHeaders } from './headers.js';
-import { listen, type Listening } from './listen.js';
+import { listen, type Listening, type TlsIdentity } from './listen.js';
 import { servePages } from './pages.js';
 import { livez, readyz } from './probes.js';
 import { problem, writeProblems } from './problems.js';
@@ -22,16 +22,18 @@ export interface Front extends Listening {
 export async function openFront({
   host,
   port,
+  tls,
   clock,
   log,
 }: {
   readonly host: string;
   readonly port: number;
+  readonly tls?: TlsIdentity | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }): Promise<Front> {
   let handle = callbackOf(startingApp({ clock, log }));
-  const listening = await listen((request, answer) => handle(request, answer), { host, port });
+  const listening = await listen((request, answer) => handle(request, answer), { host, port, tls });
   return { ...listening, serve: (app) => void (handle = callbackOf(app)) };
 }
 

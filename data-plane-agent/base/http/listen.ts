@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SECURITY_HEADERS } from './headers.js';
@@ -7,8 +15,20 @@ import { frameworkBody, JSON_TYPE, statusText } from './problems.js';
 
 export interface Listening {
   readonly port: number;
-  /** Refuses new connections, completes running requests, then closes. */
+  /**
+   * Lets `upgrades` take over the connections of requests that it accepts. All other requests for an upgrade are
+   * answered like requests without one, as HTTP allows.
+   */
+  onUpgrade(upgrades: Upgrades): void;
+  /** Refuses new connections, completes running requests, then closes. Upgraded connections are not waited for. */
   stop(): Promise<void>;
+}
+
+/** Takes over connections, for WebSockets. */
+export interface Upgrades {
+  accepts(request: IncomingMessage): boolean;
+  /** Owns the socket from now on: it answers the request, and ends the connection. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
 /** Longer than the 60 s for which load balancers keep idle connections, so that they close them, not we. */
@@ -22,22 +42,31 @@ const HEADER_BYTES = 64 * 1024;
 /** Gives a running request a new time limit, from now, for receiving its body; the default is two minutes. */
 export const allowLonger = (request: IncomingMessage, ms: number): void => extensions.get(request)?.(ms);
 
-/** Serves HTTP; port 0 picks a free port. Rejects when the address is not available. */
+/** A certificate with its chain, and its private key, both as PEM. */
+export interface TlsIdentity {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Serves HTTP, or HTTPS with `tls`; port 0 picks a free port. Rejects when the address is not available. */
 export async function listen(
   handle: RequestListener,
-  { host, port }: { host: string; port: number },
+  { host, port, tls }: { host: string; port: number; tls?: TlsIdentity | undefined },
 ): Promise<Listening> {
+  let upgrades: Upgrades | undefined;
+  const upgraded = new Set<Duplex>();
   // A missing Host header is refused by `refuseMalformed`, in our error format.
-  const server = createServer(
-    {
-      headersTimeout: HEADERS_MS,
-      requestTimeout: 0,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      maxHeaderSize: HEADER_BYTES,
-      requireHostHeader: false,
-    },
-    handle,
-  );
+  const options: ServerOptions = {
+    headersTimeout: HEADERS_MS,
+    requestTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: HEADER_BYTES,
+    requireHostHeader: false,
+    shouldUpgradeCallback: (request) => upgrades?.accepts(request) ?? false,
+  };
+  const server = tls
+    ? createTlsServer({ ...options, ...tls, minVersion: 'TLSv1.2' }, handle)
+    : createServer(options, handle);
   // A client that sends `Expect: 100-continue` gets the 100 only when its body is read.
   server.on('checkContinue', handle);
   answerParseErrors(server);
@@ -49,17 +78,37 @@ export async function listen(
       resolve();
     });
   });
-  return { port: (server.address() as AddressInfo).port, stop: () => stop(server) };
+  return {
+    port: (server.address() as AddressInfo).port,
+    onUpgrade: (given) => {
+      upgrades = given;
+      server.on('upgrade', (request, socket, head) => {
+        // Older versions of Node.js ask no `shouldUpgradeCallback`.
+        if (!given.accepts(request)) return void socket.end(refusal(404), () => socket.destroy());
+        upgraded.add(socket);
+        socket.once('close', () => upgraded.delete(socket));
+        given.upgrade(request, socket, head);
+      });
+    },
+    stop: () => stop(server, upgraded),
+  };
 }
 
-function stop(server: Server): Promise<void> {
+function stop(server: Server, upgraded: ReadonlySet<Duplex>): Promise<void> {
   return new Promise((resolve) => {
-    // Connections become idle after their last response and would be kept alive.
-    const sweep = setInterval(() => server.closeIdleConnections(), 20);
-    server.close(() => {
+    const done = (): void => {
       clearInterval(sweep);
       resolve();
-    });
+    };
+    const sweep = setInterval(() => {
+      // Connections become idle after their last response and would be kept alive.
+      server.closeIdleConnections();
+      if (upgraded.size > 0)
+        server.getConnections((error, open) => {
+          if (!error && open <= upgraded.size) done();
+        });
+    }, 20);
+    server.close(done);
   });
 }
 

@@ -4,12 +4,62 @@ import { fail } from '../failures.js';
 import type { Served } from './exchange.js';
 import type { Page } from './pages.js';
 
+/** What waits in a queue of messages: how many, and since when the oldest, in seconds. */
+export interface QueueReading {
+  readonly waiting: number;
+  readonly oldestSeconds: number;
+}
+
+/** An attempt to deliver a message. All labels have few values. */
+export interface DeliveryLabels {
+  readonly queue: 'mail' | 'outbox';
+  readonly kind: string;
+  readonly result: 'sent' | 'skipped' | 'queued' | 'failed';
+}
+
 /** Reads the connection counts of a database pool. */
 export type PoolReading = () => { readonly used: number; readonly free: number; readonly waiting: number };
 
 export interface Metrics {
   observe(served: Served): void;
+  /** Makes a counter with one label, of which all values are known. */
+  counter<V extends string>(counted: Counted<V>): (value: V, by?: number) => void;
+  /** Makes a counter with several labels. All their values are known, and few. */
+  tally<L extends string>(tallied: Tallied<L>): (labels: Readonly<Record<L, string>>, by?: number) => void;
+  /** Makes a histogram of seconds with one label. */
+  durations(measured: Measured): (value: string, seconds: number) => void;
+  /** Shows readings by one label, taken at each scrape. */
+  readings(read: Read): void;
+  delivered(attempt: DeliveryLabels): void;
+  /** For metrics of a single program; undefined if nothing is measured. */
+  readonly registry: Registry | undefined;
   readonly page: Page;
+}
+
+export interface Tallied<L extends string> {
+  readonly name: `duebook_${string}_total`;
+  readonly help: string;
+  readonly labels: readonly L[];
+}
+
+export interface Measured {
+  readonly name: `duebook_${string}_seconds`;
+  readonly help: string;
+  readonly label: string;
+}
+
+export interface Read {
+  readonly name: `duebook_${string}`;
+  readonly help: string;
+  readonly label: string;
+  readonly read: () => Promise<Readonly<Record<string, number>>>;
+}
+
+export interface Counted<V extends string> {
+  readonly name: `duebook_${string}_total`;
+  readonly help: string;
+  readonly label: string;
+  readonly values: readonly V[];
 }
 
 const PATH = '/metrics';
@@ -18,12 +68,24 @@ const PATH = '/metrics';
 export function createMetrics({
   token,
   pools,
+  queues,
 }: {
   token: string | undefined;
   pools: Readonly<Record<string, PoolReading>>;
+  /** Called at each scrape. */
+  queues?: (() => Promise<Readonly<Record<string, QueueReading>>>) | undefined;
 }): Metrics {
   if (token === undefined)
-    return { observe: () => undefined, page: { path: PATH, answer: () => Promise.reject(fail('NOT_FOUND', {})) } };
+    return {
+      observe: () => undefined,
+      counter: () => () => undefined,
+      tally: () => () => undefined,
+      durations: () => () => undefined,
+      readings: () => undefined,
+      delivered: () => undefined,
+      registry: undefined,
+      page: { path: PATH, answer: () => Promise.reject(fail('NOT_FOUND', {})) },
+    };
   const registry = new Registry();
   // Process, event-loop lag, garbage collection.
   collectDefaultMetrics({ register: registry });
@@ -40,7 +102,14 @@ export function createMetrics({
     buckets: BUCKETS_S,
     registers: [registry],
   });
+  const deliveries = new Counter({
+    name: 'duebook_deliveries_total',
+    help: 'Attempts to deliver messages, by queue, kind of channel and result.',
+    labelNames: ['queue', 'kind', 'result'],
+    registers: [registry],
+  });
   gaugePools(pools, registry);
+  if (queues) gaugeQueues(queues, registry);
 
   return {
     // Route templates only: paths contain ids, which would make the number of labels unbounded.
@@ -48,6 +117,33 @@ export function createMetrics({
       requests.inc({ method, route, status });
       durations.observe({ method, route }, durationMs / 1000);
     },
+    counter: ({ name, help, label, values }) => {
+      const counter = new Counter({ name, help, labelNames: [label], registers: [registry] });
+      for (const value of values) counter.inc({ [label]: value }, 0); // shown before the first event
+      return (value, by = 1) => counter.inc({ [label]: value }, by);
+    },
+    tally: ({ name, help, labels }) => {
+      const counter = new Counter({ name, help, labelNames: [...labels], registers: [registry] });
+      return (values, by = 1) => counter.inc({ ...values }, by);
+    },
+    durations: ({ name, help, label }) => {
+      const histogram = new Histogram({ name, help, labelNames: [label], buckets: BUCKETS_S, registers: [registry] });
+      return (value, seconds) => histogram.observe({ [label]: value }, seconds);
+    },
+    readings: ({ name, help, label, read }) => {
+      const gauge: Gauge = new Gauge({
+        name,
+        help,
+        labelNames: [label],
+        registers: [registry],
+        collect: async () => {
+          gauge.reset();
+          for (const [value, reading] of Object.entries(await read())) gauge.set({ [label]: value }, reading);
+        },
+      });
+    },
+    delivered: ({ queue, kind, result }) => deliveries.inc({ queue, kind, result }),
+    registry,
     page: {
       path: PATH,
       answer: async (ctx) => {
@@ -76,4 +172,29 @@ function gaugePools(pools: Readonly<Record<string, PoolReading>>, registry: Regi
       }
     },
   });
+}
+
+function gaugeQueues(read: () => Promise<Readonly<Record<string, QueueReading>>>, registry: Registry): void {
+  const gauge = (name: string, help: string, valueOf: (reading: QueueReading) => number): void => {
+    const one = new Gauge({
+      name,
+      help,
+      labelNames: ['queue'],
+      registers: [registry],
+      collect: async () => {
+        one.reset();
+        for (const [queue, reading] of Object.entries(await read())) one.set({ queue }, valueOf(reading));
+      },
+    });
+  };
+  gauge(
+    'duebook_outbox_oldest_seconds',
+    'How long the oldest due message of a queue has been due.',
+    ({ oldestSeconds }) => oldestSeconds,
+  );
+  gauge(
+    'duebook_outbox_waiting',
+    'Due mails, and organisations with due messages in their outbox; at most 1000 are counted.',
+    ({ waiting }) => waiting,
+  );
 }

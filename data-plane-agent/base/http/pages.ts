@@ -1,4 +1,5 @@
 import type { HttpContext, HttpMiddleware } from './exchange.js';
+import { onFirstUse } from '../on-first-use.js';
 import { sha256Hex } from '../secrets.js';
 import { fail } from '../failures.js';
 import { JSON_TYPE, problem } from './problems.js';
@@ -47,18 +48,25 @@ export function sendDocument(
   else ctx.body = body;
 }
 
+/** A static document. A function makes the body at the first request, so that a start does not wait for it. */
+export interface StaticDocument {
+  readonly path: string;
+  readonly type: string;
+  readonly body: string | Buffer | (() => string | Buffer);
+}
+
 /** Static documents, all with one content security policy. */
-export function documents(
-  files: readonly { readonly path: string; readonly type: string; readonly body: string | Buffer }[],
-  policy: string,
-): readonly Page[] {
-  return files.map(({ path, type, body }) => {
-    const etag = `"${sha256Hex(body).slice(0, 32)}"`;
+export function documents(files: readonly StaticDocument[], policy: string): readonly Page[] {
+  return files.map(({ path, type, body: given }) => {
+    const made = onFirstUse(() => {
+      const body = typeof given === 'function' ? given() : given;
+      return { body, etag: `"${sha256Hex(body).slice(0, 32)}"` };
+    });
     return {
       path,
       answer: (ctx) => {
         ctx.set('Content-Security-Policy', policy);
-        sendDocument(ctx, { type, etag, body });
+        sendDocument(ctx, { type, ...made() });
       },
     };
   });

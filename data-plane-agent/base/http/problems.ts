@@ -100,7 +100,8 @@ function refusalOf(
 /** For a lost or busy database: by then the pool has new connections. */
 const TRANSIENT_RETRY_S = 5;
 
-function failureRefusal(failure: Failure): Refusal {
+/** The response for a failure of the catalogue. */
+export function failureRefusal(failure: Failure): Refusal {
   const { status, shape } = FAILURES[failure.code];
   const headers = failureHeaders(failure, status);
   if (shape === 'framework') return { status, headers, body: frameworkBody(status, frameworkMessage(failure)) };

@@ -14,6 +14,11 @@ export interface Declared<I extends TSchema = TSchema, O extends TSchema = TSche
    * that short operations wait for at most one of them. Too many queued writes of a tenant fail with RATE_LIMITED.
    */
   readonly queued?: true;
+  /**
+   * While the tenant's data is moved, other operations are refused. `always`: a step of the move. `settling`: records the
+   * end of work that had begun before, and is refused once the data is copied.
+   */
+  readonly whileMoving?: 'always' | 'settling';
   readonly input: I;
   readonly output: O;
   /** The failures of this operation, in addition to INVALID_INPUT and NOT_FOUND, which any operation may report. */

@@ -50,8 +50,12 @@ export const SKIP_REASONS = [
   'LIMIT_REACHED',
   'SUPERSEDED',
   'SETTLED',
+  'DELETED',
+  'RESCHEDULED',
   'NO_RECIPIENT',
 ] as const;
+/** The state of a message: queued (also while leased), delivered, given up, or expired before delivery. */
+export const MESSAGE_STATES = ['queued', 'settled', 'failed', 'expired'] as const;
 export const HOLD_KINDS = ['promise', 'dispute', 'pause'] as const;
 /** Workflow control levels, weakest first: each includes the ones before it. */
 export const CONTROLS = ['none', 'view', 'edit', 'approve', 'sign', 'admin'] as const;
@@ -75,5 +79,6 @@ export type ReminderStep = (typeof REMINDER_STEPS)[number];
 export type DeliveryStep = (typeof DELIVERY_STEPS)[number];
 export type ReminderStatus = (typeof REMINDER_STATUSES)[number];
 export type SkipReason = (typeof SKIP_REASONS)[number];
+export type MessageState = (typeof MESSAGE_STATES)[number];
 export type HoldKind = (typeof HOLD_KINDS)[number];
 export type Control = (typeof CONTROLS)[number];

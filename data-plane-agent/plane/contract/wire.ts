@@ -1,11 +1,9 @@
 import type { FailureCode, DetailsOf } from '../../base/failures.js';
 import type { Call } from './call.js';
 
-/** Incremented when requests or replies become incompatible with agents of another version. */
-export const PROTOCOL_VERSION = 1;
-
 /** A request to an agent. */
 export interface WireRequest {
+  /** The version of the protocol in which the request is written, and in which its reply is expected. */
   readonly protocol: number;
   readonly name: string;
   readonly call: Call;
@@ -22,12 +20,13 @@ export type WireReply =
       readonly replayed: boolean;
     }
   | { readonly ok: false; readonly fault: true }
-  /** The agent does not support the request's protocol version; nothing was read or run. */
+  /** The agent does not speak the request's version of the protocol, but this one; nothing was read or run. */
   | { readonly ok: false; readonly speaks: number };
 
 /**
  * Sends one request and returns its reply, as JSON. Rejects with a `TransportError` when there is no reply;
- * `nothingRan` is true only if the request cannot have reached the other side. The signal reports that the caller no
+ * `nothingRan` is true only if the request cannot have reached the other side, and `sessionEnded` if there may soon be
+ * another way to it. The signal reports that the caller no
  * longer waits, and is forwarded to the other side.
  */
 export type Transport = (request: WireRequest, options: { readonly signal: AbortSignal }) => Promise<WireReply>;
@@ -35,9 +34,14 @@ export type Transport = (request: WireRequest, options: { readonly signal: Abort
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly nothingRan: boolean;
+  readonly sessionEnded: boolean;
 
-  constructor(message: string, options: { readonly nothingRan: boolean; readonly cause?: unknown }) {
+  constructor(
+    message: string,
+    options: { readonly nothingRan: boolean; readonly sessionEnded?: boolean; readonly cause?: unknown },
+  ) {
     super(message, { cause: options.cause });
     this.nothingRan = options.nothingRan;
+    this.sessionEnded = options.sessionEnded ?? false;
   }
 }

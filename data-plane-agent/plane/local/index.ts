@@ -48,7 +48,13 @@ export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>
       const operation = operations[name];
       if (!operation) throw new Error(`there is no operation ${name}`);
       const deadline = deadlineIn(call.timeoutMs, signal);
-      const invocation: Invocation = { name, call, deadline, isUpkeep: operation.isUpkeep === true };
+      const invocation: Invocation = {
+        name,
+        call,
+        deadline,
+        isUpkeep: operation.isUpkeep === true,
+        whileMoving: operation.whileMoving,
+      };
       const progress: Progress = { hasWritten: false };
       try {
         const checked = await validated(operation.input, input);

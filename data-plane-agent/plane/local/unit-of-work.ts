@@ -11,8 +11,10 @@ import { RollupDelta } from '../store/rollup-delta.js';
 import { moveDataVersion } from '../store/data-version.js';
 import { DueMarks } from '../store/due-work.js';
 import { ChangeRecorder } from '../store/change-recorder.js';
+import { ContractCores } from '../store/contract-cores.js';
 import { createStore } from '../store/store.js';
 import { Totals } from '../store/totals.js';
+import { createMoveGate } from './move-gate.js';
 
 /** A running call of an operation. */
 export interface Invocation {
@@ -21,6 +23,7 @@ export interface Invocation {
   readonly deadline: Deadline;
   /** Maintenance work: not audited, and the data version stays unchanged. */
   readonly isUpkeep: boolean;
+  readonly whileMoving: 'always' | 'settling' | undefined;
 }
 
 type Run<T> = (context: OperationContext) => Promise<T>;
@@ -55,13 +58,15 @@ export interface UnitsOfWorkOptions {
 export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptions): UnitsOfWork {
   const idempotency = new IdempotencyStore(keyRing, clock, scheduleExpiry);
   const totals = new Totals();
+  const cores = new ContractCores();
+  const gate = createMoveGate(clock);
   const scopeOf = ({ call, deadline }: Invocation) => ({ tenantId: call.tenantId, deadline });
   const contextOf = (
     tx: Transaction,
     { call, deadline }: Invocation,
     { recorder, rollupDelta } = { recorder: new ChangeRecorder(), rollupDelta: new RollupDelta() },
   ): OperationContext => ({
-    store: createStore({ tx, call, clock, keyRing, totals, recorder, rollupDelta }),
+    store: createStore({ tx, call, clock, keyRing, totals, cores, recorder, rollupDelta }),
     recorder,
     clock,
     newId,
@@ -89,19 +94,34 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
   };
 
   return {
-    read: (invocation, run) => database.read(scopeOf(invocation), (tx) => run(contextOf(tx, invocation))),
+    read: (invocation, run) =>
+      database.read(scopeOf(invocation), async (tx) => {
+        await gate.read(tx, invocation);
+        return run(contextOf(tx, invocation));
+      }),
     write: (invocation, run) =>
-      afterLostRace(() => database.write(scopeOf(invocation), (tx) => recorded(tx, invocation, run))),
+      gate.passed(invocation, () =>
+        afterLostRace(() =>
+          database.write(scopeOf(invocation), async (tx) => {
+            await gate.write(tx, invocation);
+            return recorded(tx, invocation, run);
+          }),
+        ),
+      ),
     writeOnce: (invocation, run) =>
       afterLostRace(() =>
-        database.write(scopeOf(invocation), (tx) =>
-          idempotency.once(tx, { call: invocation.call, operation: invocation.name }, () =>
-            recorded(tx, invocation, run),
-          ),
+        gate.passed(invocation, () =>
+          database.write(scopeOf(invocation), async (tx) => {
+            await gate.write(tx, invocation);
+            return idempotency.once(tx, { call: invocation.call, operation: invocation.name }, () =>
+              recorded(tx, invocation, run),
+            );
+          }),
         ),
       ),
     upkeep: (invocation, run) =>
       database.write({ tenantId: invocation.call.tenantId }, async (tx) => {
+        await gate.write(tx, invocation);
         const recorder = new ChangeRecorder();
         const output = await run(contextOf(tx, invocation, { recorder, rollupDelta: new RollupDelta() }));
         await recorder.due.write(tx, invocation.call.tenantId);

@@ -9,6 +9,15 @@ import { listAudit } from './audit/list-audit.js';
 import { setPaymentHold } from './collections/set-payment-hold.js';
 import { listCollections } from './collections/list-collections.js';
 import { listDeliveries } from './collections/list-deliveries.js';
+import { decideReminders } from './collections/decide-reminders.js';
+import { getReminderRun } from './collections/get-reminder-run.js';
+import { getReminderMessage } from './collections/get-reminder-message.js';
+import { settleReminders } from './collections/settle-reminders.js';
+import { previewReminder } from './collections/preview-reminder.js';
+import { queueReminder } from './collections/queue-reminder.js';
+import { queueReminders } from './collections/queue-reminders.js';
+import { getDelivery } from './collections/get-delivery.js';
+import { listDueLanes } from './outbox/list-due-lanes.js';
 import { deletePaymentHold } from './collections/delete-payment-hold.js';
 import { bulkAttachContracts } from './contracts/bulk-attach-contracts.js';
 import { bulkDeleteContracts } from './contracts/bulk-delete-contracts.js';
@@ -27,6 +36,7 @@ import { confirmFile } from './files/confirm-file.js';
 import { downloadFile } from './files/download-file.js';
 import { listContractFiles } from './files/list-contract-files.js';
 import { getFile } from './files/get-file.js';
+import { getInfectedFileNotice } from './files/get-infected-file-notice.js';
 import { presignFile } from './files/presign-file.js';
 import { scanFiles } from './files/scan-files.js';
 import { sweepFiles } from './files/sweep-files.js';
@@ -73,11 +83,15 @@ import { listReceipts } from './payments/list-receipts.js';
 import { recordInvoiceEvidence } from './payments/record-invoice-evidence.js';
 import { recordReceipt } from './payments/record-receipt.js';
 import { updatePaymentLine } from './payments/update-payment-line.js';
+import { discardMessages } from './outbox/discard-messages.js';
+import { listMessages } from './outbox/list-messages.js';
+import { retryMessages } from './outbox/retry-messages.js';
 import { leaseMessages } from './outbox/lease-messages.js';
 import { settleMessages } from './outbox/settle-messages.js';
 import { addTask } from './tasks/add-task.js';
 import { stepOverdueTasks } from './tasks/step-overdue-tasks.js';
 import { updateTask } from './tasks/update-task.js';
+import { getWorkflowNotice } from './workflow/get-workflow-notice.js';
 import { listWorkflowEvents } from './workflow/list-workflow-events.js';
 import { lockContract } from './workflow/lock-contract.js';
 import { transitionContract } from './workflow/transition-contract.js';
@@ -88,6 +102,21 @@ import { extractContract } from './extraction/extract-contract.js';
 import { readDocuments } from './extraction/read-documents.js';
 import { getExtraction } from './extraction/get-extraction.js';
 import { reviewExtraction } from './extraction/review-extraction.js';
+import { beginReceiving } from './moving/begin-receiving.js';
+import { beginMovingOut } from './moving/begin-moving-out.js';
+import { readRowsToMove } from './moving/read-rows-to-move.js';
+import { readLongText } from './moving/read-long-text.js';
+import { receiveRows } from './moving/receive-rows.js';
+import { receiveLongText } from './moving/receive-long-text.js';
+import { digestRows } from './moving/digest-rows.js';
+import { listFilesToMove } from './moving/list-files-to-move.js';
+import { readFilePart } from './moving/read-file-part.js';
+import { receiveFilePart } from './moving/receive-file-part.js';
+import { hashFile } from './moving/hash-file.js';
+import { finishReceiving } from './moving/finish-receiving.js';
+import { finishMovingOut } from './moving/finish-moving-out.js';
+import { cancelMove } from './moving/cancel-move.js';
+import { removeMovedData } from './moving/remove-moved-data.js';
 import { lookForWork } from './upkeep/look-for-work.js';
 import { removeEnded } from './upkeep/remove-ended.js';
 import { createSavedView } from './views/create-saved-view.js';
@@ -136,6 +165,20 @@ export const OPERATIONS = {
   setPaymentHold,
   deletePaymentHold,
   listDeliveries,
+  decideReminders,
+  getReminderRun,
+  getReminderMessage,
+  settleReminders,
+  previewReminder,
+  queueReminder,
+  queueReminders,
+  getDelivery,
+  listDueLanes,
+  listMessages,
+  retryMessages,
+  discardMessages,
+  getWorkflowNotice,
+  getInfectedFileNotice,
   getPaymentStats,
   getLineCurrency,
   getAnalyticsSummary,
@@ -193,6 +236,21 @@ export const OPERATIONS = {
   checkAudit,
   getAuditHead,
   exportAudit,
+  beginReceiving,
+  beginMovingOut,
+  readRowsToMove,
+  readLongText,
+  receiveRows,
+  receiveLongText,
+  digestRows,
+  listFilesToMove,
+  readFilePart,
+  receiveFilePart,
+  hashFile,
+  finishReceiving,
+  finishMovingOut,
+  cancelMove,
+  removeMovedData,
 } as const;
 
 export type Operations = typeof OPERATIONS;

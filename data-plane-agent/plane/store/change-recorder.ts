@@ -1,5 +1,5 @@
 import type { Column, Columns, RecordOf, Table } from '../../base/database/columns.js';
-import type { Transaction } from '../../base/database/database.js';
+import type { Transaction, Value } from '../../base/database/database.js';
 import { newId } from '../../base/ids.js';
 import { stringifyYielding } from '../../base/json-pieces.js';
 import { yielding } from '../../base/yielding.js';
@@ -10,7 +10,7 @@ import { masked } from '../domain/sensitive.js';
 import { DueMarks } from './due-work.js';
 
 /** Kinds of audited facts that are not rows of audited tables. */
-export type FactKind = 'import_batch' | 'export' | 'extraction' | 'file';
+export type FactKind = 'import_batch' | 'export' | 'extraction' | 'file' | 'message';
 
 /** The record under which a change is listed in the audit, when it is not the changed record itself. */
 export interface Root {
@@ -30,6 +30,14 @@ export interface RowChange<T extends Table<Columns>> {
   readonly after: Partial<RecordOf<T>> | null;
   /** Additional facts about the change, under names that the table declares. */
   readonly facts?: object;
+}
+
+/** A message for the outbox: a reference to what it is about, without content. */
+export interface Message {
+  readonly topic: string;
+  /** Messages of one lane are sent at one pace: the id of a channel, or the topic of what has none. */
+  readonly lane: string;
+  readonly reference: unknown;
 }
 
 /** The state of a recorder at the time the mark was taken. */
@@ -52,11 +60,7 @@ export class ChangeRecorder {
    * do.
    */
   readonly due = new DueMarks();
-  private readonly messages: {
-    readonly topic: string;
-    readonly reference: unknown;
-    readonly dueAt: number | undefined;
-  }[] = [];
+  private readonly messages: (Message & { readonly id: string })[] = [];
 
   /** Records a change of an audited table's row. Unchanged fields are left out. */
   record<T extends Table<Columns>>({ table, id, root, before, after, facts }: RowChange<T>): void {
@@ -105,12 +109,17 @@ export class ChangeRecorder {
     this.recordFact({ record, id, before: null, after: about });
   }
 
-  /**
-   * Queues a reference in the outbox. The handler of the topic renders the message when it is sent. `dueAt` (epoch
-   * milliseconds) defaults to now.
-   */
-  enqueue(topic: string, reference: unknown, dueAt?: number): void {
-    this.messages.push({ topic, reference, dueAt });
+  /** Queues a message in the outbox and returns its id. It is rendered when it is sent. */
+  enqueue(message: Message): string {
+    const id = newId();
+    this.messages.push({ ...message, id });
+    return id;
+  }
+
+  /** Takes back messages of this operation for which nothing is to be sent after all. */
+  withdraw(ids: ReadonlySet<string>): void {
+    const kept = this.messages.filter(({ id }) => !ids.has(id));
+    this.messages.splice(0, this.messages.length, ...kept);
   }
 
   get isEmpty(): boolean {
@@ -141,9 +150,10 @@ export class ChangeRecorder {
       else byRoot.set(root.id, { kind: root.kind, changes: [change] });
     }
     const pause = yielding(); // an import records thousands of changes
+    const audited: Value[][] = [];
     for (const [recordId, { kind, changes }] of byRoot) {
       await pause();
-      await tx.run(AUDIT_SQL, [
+      audited.push([
         call.tenantId,
         newId(),
         now,
@@ -157,28 +167,58 @@ export class ChangeRecorder {
         recordId,
         await stringifyYielding(changes),
       ]);
+      if (audited.length === MOST_ROWS) await insertRows(tx, AUDIT, audited.splice(0));
     }
-    for (const { topic, reference, dueAt } of this.messages) {
-      const sendAt = dueAt ?? now;
-      await tx.run(OUTBOX_SQL, [
+    await insertRows(tx, AUDIT, audited);
+    await insertRows(
+      tx,
+      OUTBOX,
+      this.messages.map(({ id, topic, lane, reference }) => [
         call.tenantId,
-        newId(),
+        id,
         topic,
+        lane,
         JSON.stringify(reference),
         now,
-        sendAt,
-        sendAt + KEPT_QUEUED_MS,
-      ]);
-      this.due.at('outbox', sendAt);
-      this.due.at('expiry', sendAt + KEPT_QUEUED_MS);
-    }
+        now,
+        now + KEPT_QUEUED_MS,
+      ]),
+    );
+    if (this.messages.length === 0) return;
+    this.due.at('outbox', now);
+    this.due.at('expiry', now + KEPT_QUEUED_MS);
   }
 }
 
-const AUDIT_SQL =
-  'INSERT INTO audit_log (tenant_id, id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
-const OUTBOX_SQL =
-  "INSERT INTO outbox (tenant_id, id, topic, reference, created_at, due_at, attempts, state, leased_until, expires_at) VALUES (?, ?, ?, ?, ?, ?, 0, 'queued', 0, ?)";
+/** The beginning of an INSERT statement, and the values of one row. */
+interface Insertion {
+  readonly into: string;
+  readonly row: string;
+}
+const AUDIT: Insertion = {
+  into: 'audit_log (tenant_id, id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes)',
+  row: '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+};
+const OUTBOX: Insertion = {
+  into: 'outbox (tenant_id, id, topic, lane, reference, created_at, due_at, attempts, state, leased_until, expires_at)',
+  row: "(?, ?, ?, ?, ?, ?, ?, 0, 'queued', 0, ?)",
+};
+/** Rows per statement: an operation with many changes waits for few statements. */
+const MOST_ROWS = 32;
+
+/** Few sizes, so that few statements are prepared. */
+async function insertRows(
+  tx: Transaction,
+  { into, row }: Insertion,
+  rows: readonly (readonly Value[])[],
+): Promise<void> {
+  for (let at = 0; at < rows.length;) {
+    const size = rows.length - at >= MOST_ROWS ? MOST_ROWS : 1;
+    const values = Array.from({ length: size }, () => row).join(', ');
+    await tx.run(`INSERT INTO ${into} VALUES ${values}`, rows.slice(at, at + size).flat());
+    at += size;
+  }
+}
 
 /** The fields that differ, in the order of their keys. */
 function differences(before: object, after: object): Map<string, Move> {

@@ -6,6 +6,7 @@ import { lines, type LineRow } from '../tables/payment-lines.js';
 import { terms, type TermRow } from '../tables/terms.js';
 import { notes, type NoteRow } from '../tables/notes.js';
 import { contracts, type ContractRow } from '../tables/contracts.js';
+import type { ContractCores } from './contract-cores.js';
 import { ContractList, type ContractFilter } from './contract-list.js';
 import { from, orderBy, walking, type ContractOrder } from './contract-order.js';
 import { allOf, fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
@@ -20,9 +21,9 @@ export class ContractExport {
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    totals: Totals,
+    kept: { readonly totals: Totals; readonly cores: ContractCores },
   ) {
-    this.list = new ContractList(tx, call, totals);
+    this.list = new ContractList(tx, call, kept);
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 

@@ -1,14 +1,20 @@
 import { mapYielding } from '../../base/yielding.js';
-import type { Transaction } from '../../base/database/database.js';
+import type { RecordOf } from '../../base/database/columns.js';
+import type { Row, Transaction } from '../../base/database/database.js';
 import type { Day } from '../../base/day.js';
+import type { JsonText } from '../../base/json-text.js';
 import type { Call } from '../contract/call.js';
 import type { Receivable } from '../domain/payments/receivable.js';
+import type { ContractCore } from '../contract/records/contracts.js';
+import { STATE_COLUMNS } from '../domain/contracts/presenter.js';
 import { contracts, type ContractRow } from '../tables/contracts.js';
+import type { ContractCores } from './contract-cores.js';
 import {
   counting,
   from,
   orderBy,
   placeOf,
+  sortedBy,
   walking,
   type ContractOrder,
   type PagePosition,
@@ -39,6 +45,20 @@ export type ContractFilter = { readonly [K in keyof typeof EQUALS]?: string | nu
   readonly dueWithin?: readonly [first: Day, last: Day];
 };
 
+/** The columns of a listed contract that are read for each page; the rest is in its core. */
+const listed = contracts.only(
+  'id',
+  'version',
+  'subjectId',
+  'ownerId',
+  'ownerSuperiorId',
+  'createdBy',
+  'updatedBy',
+  'nextDueDate',
+  ...STATE_COLUMNS,
+);
+export type ListedContract = RecordOf<typeof listed>;
+
 /** A filter as an SQL condition, and the index to use. */
 export interface Matching {
   readonly where: Fragment;
@@ -61,12 +81,16 @@ const NEAR = 1_000;
 /** The list of contracts within the caller's scope. */
 export class ContractList {
   private readonly scope: Fragment;
+  private readonly totals: Totals;
+  private readonly cores: ContractCores;
 
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    private readonly totals: Totals,
+    { totals, cores }: { readonly totals: Totals; readonly cores: ContractCores },
   ) {
+    this.totals = totals;
+    this.cores = cores;
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 
@@ -108,7 +132,7 @@ export class ContractList {
     { where, route, total }: Selection,
     order: ContractOrder,
     { offset, limit }: { readonly offset: number; readonly limit: number },
-  ): Promise<ContractRow[]> {
+  ): Promise<ListedContract[]> {
     const places =
       offset + limit >= NEAR
         ? await this.totals.places(this.tx, this.call.tenantId, { where, order: orderBy(order) })
@@ -124,30 +148,37 @@ export class ContractList {
     });
     places?.keep(offset, placeOf(order, rows[0], { isIncluded: true }));
     places?.keep(offset + rows.length, placeOf(order, rows.at(-1), { isIncluded: false }));
-    return rows;
+    return mapYielding(rows, (row) => listed.decode(row)); // the custom values of each may take up to 256 KB
   }
 
-  private async rows({ where, route, order, isRare, place, offset, limit }: PageOf): Promise<ContractRow[]> {
+  /** The cores of contracts of a page, by id. */
+  coresOf(rows: readonly ListedContract[]): Promise<ReadonlyMap<string, JsonText<ContractCore>>> {
+    return this.cores.of(this.tx, this.call.tenantId, rows);
+  }
+
+  private async rows({ where, route, order, isRare, place, offset, limit }: PageOf): Promise<Row[]> {
     const wanted = place ? allOf([where, from(order, place)]) : where;
     // Rows before the page are skipped within the index; only rows of the page are fetched.
-    const rows = await this.tx.all(
-      `SELECT ${contracts.columnNames} FROM (SELECT contracts.id FROM contracts${walking(this.tx.dialect, { order, route, isRare })} WHERE ${wanted.sql} ORDER BY ${orderBy(order)} LIMIT ? OFFSET ?) AS page
+    return this.tx.all(
+      `SELECT ${listed.columnNames}, ${sortedBy(order)} FROM (SELECT contracts.id FROM contracts${walking(this.tx.dialect, { order, route, isRare })} WHERE ${wanted.sql} ORDER BY ${orderBy(order)} LIMIT ? OFFSET ?) AS page
        JOIN contracts ON contracts.tenant_id = ? AND contracts.id = page.id ORDER BY ${orderBy(order)}`,
       [...wanted.values, limit, offset, this.call.tenantId],
     );
-    return mapYielding(rows, (row) => contracts.decode(row)); // the custom values of each may take up to 256 KB
   }
 
   /** The open lines due until `horizon` of the given contracts: those that make a contract overdue or due soon. */
-  async dueLines(listed: readonly ContractRow[], horizon: Day): Promise<Map<string, Receivable[]>> {
+  async dueLines(
+    among: readonly Pick<ContractRow, 'id' | 'nextDueDate'>[],
+    horizon: Day,
+  ): Promise<Map<string, Receivable[]>> {
     const byContract = new Map<string, Receivable[]>();
-    const ids = listed.filter(({ nextDueDate }) => nextDueDate !== null && nextDueDate <= horizon).map(({ id }) => id);
+    const ids = among.filter(({ nextDueDate }) => nextDueDate !== null && nextDueDate <= horizon).map(({ id }) => id);
     if (ids.length === 0) return byContract;
-    const among = isOneOf(this.tx.dialect, 'contract_id', ids);
+    const ofThese = isOneOf(this.tx.dialect, 'contract_id', ids);
     const rows = await this.tx.all(
       `SELECT contract_id, amount_minor, received_minor, invoiced_minor, currency_code, due_date FROM payment_lines
-       WHERE tenant_id = ? AND ${among.sql} AND due_date <= ? AND deleted_at IS NULL AND outstanding_minor > 0`,
-      [this.call.tenantId, ...among.values, horizon],
+       WHERE tenant_id = ? AND ${ofThese.sql} AND due_date <= ? AND deleted_at IS NULL AND outstanding_minor > 0`,
+      [this.call.tenantId, ...ofThese.values, horizon],
     );
     for (const row of rows) {
       const id = String(row['contract_id']);

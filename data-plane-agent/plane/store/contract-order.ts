@@ -1,6 +1,5 @@
-import type { Dialect, Value } from '../../base/database/database.js';
+import type { Dialect, Row, Value } from '../../base/database/database.js';
 import type { ContractSort } from '../contract/records/contracts.js';
-import type { ContractRow } from '../tables/contracts.js';
 import { fragment, type Fragment } from '../../base/database/fragments.js';
 
 export interface ContractOrder {
@@ -9,25 +8,25 @@ export interface ContractOrder {
 }
 
 /** The column that each sort key sorts by. Each has an index that ends with the id, which breaks ties. */
-const SORTED: Readonly<Record<ContractSort, readonly [column: string, field: keyof ContractRow]>> = {
-  createdAt: ['created_at', 'createdAt'],
-  updatedAt: ['updated_at', 'updatedAt'],
-  contractNo: ['contract_no', 'contractNo'],
-  archiveCode: ['archive_code', 'archiveCode'],
-  projectName: ['project_name', 'projectName'],
-  startDate: ['start_date', 'startDate'],
-  endDate: ['end_date', 'endDate'],
-  signDate: ['sign_date', 'signDate'],
-  totalAmount: ['total_amount', 'totalAmount'],
-  outstandingAmount: ['outstanding_amount', 'outstandingAmount'],
-  nextDueDate: ['next_due_date', 'nextDueDate'],
+const SORTED: Readonly<Record<ContractSort, string>> = {
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+  contractNo: 'contract_no',
+  archiveCode: 'archive_code',
+  projectName: 'project_name',
+  startDate: 'start_date',
+  endDate: 'end_date',
+  signDate: 'sign_date',
+  totalAmount: 'total_amount',
+  outstandingAmount: 'outstanding_amount',
+  nextDueDate: 'next_due_date',
 };
 const NULLABLE: ReadonlySet<ContractSort> = new Set<ContractSort>(['signDate', 'nextDueDate']);
 
 /** A missing date sorts as later than every date, on both databases and in both directions. Ties are broken by id. */
 export function orderBy({ sort, order }: ContractOrder): string {
   const missing = NULLABLE.has(sort) ? (order === 'asc' ? ' NULLS LAST' : ' NULLS FIRST') : '';
-  return `contracts.${SORTED[sort][0]} ${order}${missing}, contracts.id ${order}`;
+  return `contracts.${SORTED[sort]} ${order}${missing}, contracts.id ${order}`;
 }
 
 /** The start of a page in a sort order: at a row, or after one. */
@@ -40,17 +39,23 @@ export interface PagePosition {
 /** The rows from a position on. Orders by nullable dates have no positions, since `NULL` cannot be compared. */
 export function from({ sort, order }: ContractOrder, { value, id, isIncluded }: PagePosition): Fragment {
   const compare = `${order === 'asc' ? '>' : '<'}${isIncluded ? '=' : ''}`;
-  return fragment(`(contracts.${SORTED[sort][0]}, contracts.id) ${compare} (?, ?)`, value, id);
+  return fragment(`(contracts.${SORTED[sort]}, contracts.id) ${compare} (?, ?)`, value, id);
 }
+
+/** The column of an order in a page's rows. */
+const SORTED_BY = 'sorted_by';
+export const sortedBy = ({ sort }: ContractOrder): string => `contracts.${SORTED[sort]} AS ${SORTED_BY}`;
 
 export function placeOf(
   { sort }: ContractOrder,
-  row: ContractRow | undefined,
+  row: Row | undefined,
   { isIncluded }: { readonly isIncluded: boolean },
 ): PagePosition | undefined {
   if (!row || NULLABLE.has(sort)) return undefined;
-  const value = row[SORTED[sort][1]];
-  return typeof value === 'string' || typeof value === 'number' ? { value, id: row.id, isIncluded } : undefined;
+  const value = row[SORTED_BY];
+  return typeof value === 'string' || typeof value === 'number'
+    ? { value, id: String(row['id']), isIncluded }
+    : undefined;
 }
 
 /** Determines which index finds the matching contracts. */
@@ -78,7 +83,7 @@ export function walking(
 ): string {
   if (dialect !== 'sqlite') return '';
   if (route.byId) return ' INDEXED BY sqlite_autoindex_contracts_1';
-  return ` INDEXED BY ${isRare || sort === 'createdAt' ? gathering(route) : `contracts_by_${SORTED[sort][0]}`}`;
+  return ` INDEXED BY ${isRare || sort === 'createdAt' ? gathering(route) : `contracts_by_${SORTED[sort]}`}`;
 }
 
 /** The index for reading all matches, to count them or to sort them when they are few. */

@@ -67,7 +67,11 @@ const NEXT: Readonly<Record<WorkKind, (question: NextQuestion) => Promise<number
       rows.push(await first(tx, `SELECT min(expires_at) AS at FROM ${table} WHERE tenant_id = ?`, tenantId));
     const ends = [
       ...rows,
-      await first(tx, "SELECT min(expires_at) AS at FROM outbox WHERE tenant_id = ? AND state = 'queued'", tenantId),
+      await first(
+        tx,
+        "SELECT min(expires_at) AS at FROM outbox WHERE tenant_id = ? AND state = 'queued' AND topic <> 'reminder'",
+        tenantId,
+      ),
       after(
         await first(tx, "SELECT min(created_at) AS at FROM outbox WHERE tenant_id = ? AND state <> 'queued'", tenantId),
         KEPT_OVER_MS,

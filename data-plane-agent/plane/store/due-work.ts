@@ -59,6 +59,26 @@ const INSERT = 'INSERT INTO due_work (tenant_id, kind, slot, due_at) VALUES';
 const EARLIER =
   'ON CONFLICT (tenant_id, kind, slot) DO UPDATE SET due_at = excluded.due_at WHERE due_work.due_at > excluded.due_at';
 
+/** How many tenants have work of the kind that is due, counted up to a limit, and the instant since when the oldest waits. */
+export function dueSince(
+  database: Database,
+  { kind, now, limit }: { readonly kind: WorkKind; readonly now: number; readonly limit: number },
+): Promise<{ readonly count: number; readonly since: number | null }> {
+  return database.read({ tenantId: null }, async (tx) => {
+    await readUntil(tx, now);
+    const byTime = tx.dialect === 'sqlite' ? ' INDEXED BY due_work_by_time' : '';
+    const rows = await tx.all(
+      `SELECT tenant_id, due_at FROM due_work${byTime} WHERE due_at <= ? AND kind = ? ORDER BY due_at LIMIT ?`,
+      [now, kind, limit],
+    );
+    const since = rows[0]?.['due_at'];
+    return {
+      count: new Set(rows.map((row) => row['tenant_id'])).size,
+      since: since === undefined ? null : Number(since),
+    };
+  });
+}
+
 /**
  * Due work of these kinds of any tenant, the longest waiting first; at most `limit`. A worker must lease it before
  * working on it.

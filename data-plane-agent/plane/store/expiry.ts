@@ -41,10 +41,10 @@ export class ExpiryStore {
         limit,
       );
     }
-    // A leased message is not expired before its lease ends.
+    // A leased message is not expired before its lease ends. The delivery of reminders ends with the record of each.
     count(
       await this.tx.run(
-        "UPDATE outbox SET state = 'expired' WHERE tenant_id = ? AND id IN (SELECT id FROM outbox WHERE tenant_id = ? AND state = 'queued' AND expires_at <= ? AND leased_until <= ? ORDER BY expires_at LIMIT ?)",
+        "UPDATE outbox SET state = 'expired' WHERE tenant_id = ? AND id IN (SELECT id FROM outbox WHERE tenant_id = ? AND state = 'queued' AND topic <> 'reminder' AND expires_at <= ? AND leased_until <= ? ORDER BY expires_at LIMIT ?)",
         [tenantId, tenantId, now, now, MESSAGES_AT_ONCE],
       ),
       MESSAGES_AT_ONCE,

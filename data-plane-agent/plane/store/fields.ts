@@ -5,7 +5,7 @@ import type { Call } from '../contract/call.js';
 import { settingsOf } from '../domain/fields/answer.js';
 import { dynamicFields, type FieldRow } from '../tables/fields.js';
 import { inOrder, isChoice, visibleTo } from '../domain/fields/definition.js';
-import { hasValues, shownContract, type ShownContract } from '../domain/fields/shown.js';
+import { hasValues, shownContract, type Shown } from '../domain/fields/shown.js';
 import type { ContractRow } from '../tables/contracts.js';
 import type { ChangeRecorder } from './change-recorder.js';
 
@@ -32,7 +32,7 @@ export class FieldStore {
   }
 
   /** Contracts with the custom values that the caller may see. When none has values, no definitions are read. */
-  async shown(rows: readonly ContractRow[]): Promise<ShownContract[]> {
+  async shown<R extends Pick<ContractRow, 'dynamicFields'>>(rows: readonly R[]): Promise<Shown<R>[]> {
     const ids = rows.some(hasValues) ? this.seen(await this.known()).ids : NO_IDS;
     return rows.map((row) => shownContract(row, ids));
   }

@@ -10,7 +10,7 @@ import type { ContractRow } from '../tables/contracts.js';
 import type { FieldStore } from './fields.js';
 import { ofContract, type ChangeRecorder } from './change-recorder.js';
 import { STRAY_MS } from '../domain/files/strays.js';
-import { isOneOf, type Fragment } from '../../base/database/fragments.js';
+import { fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 
 /** The records to which a file may be attached. */
@@ -244,6 +244,30 @@ export class FileStore {
       sql: 'contracts.tenant_id = ? AND (contracts.deleted_at IS NULL OR contracts.deleted_at >= ?)',
       values: [this.call.tenantId, deletedBefore],
     });
+  }
+
+  /** Files whose bytes are stored, by id, after one. */
+  async stored(after: string | null, limit: number): Promise<{ id: string; sizeBytes: number }[]> {
+    const from = after === null ? fragment('') : fragment(' AND id > ?', after);
+    const rows = await this.tx.all(
+      `SELECT id, size_bytes FROM files WHERE tenant_id = ? AND object_key <> ''${from.sql} ORDER BY id LIMIT ?`,
+      [this.call.tenantId, ...from.values, limit],
+    );
+    return rows.map((row) => ({ id: String(row['id']), sizeBytes: Number(row['size_bytes']) }));
+  }
+
+  /** Any files, with the keys of their objects. */
+  async some(limit: number): Promise<{ id: string; objectKey: string }[]> {
+    const rows = await this.tx.all('SELECT id, object_key FROM files WHERE tenant_id = ? LIMIT ?', [
+      this.call.tenantId,
+      limit,
+    ]);
+    return rows.map((row) => ({ id: String(row['id']), objectKey: String(row['object_key']) }));
+  }
+
+  /** The entity tag that the object store gave to bytes that were moved here; the file itself did not change. */
+  async setEtag(id: string, etag: string): Promise<void> {
+    await this.tx.run('UPDATE files SET etag = ? WHERE tenant_id = ? AND id = ?', [etag, this.call.tenantId, id]);
   }
 
   /** The object keys of the files with these ids; `null` for an unconfirmed upload. */

@@ -3,7 +3,7 @@ import type { Dialect, Row, Transaction } from '../../base/database/database.js'
 import type { Call } from '../contract/call.js';
 import type { PaymentTab } from '../contract/vocabulary.js';
 import { lines, type PaymentRow } from '../tables/payment-lines.js';
-import { allOf, fragment, type Fragment } from '../../base/database/fragments.js';
+import { allOf, fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 import type { Totals } from './totals.js';
 
@@ -17,6 +17,9 @@ export interface PaymentFilter {
 
 /** Open lines that are due within the reminder lead days, and these together with those that are overdue. */
 export type CollectedTab = 'due_soon' | 'overdue_or_due_soon';
+
+/** A place between two lines in the order of due dates. */
+export type LinePlace = Pick<PaymentRow, 'id' | 'dueDate'>;
 
 /** Payment lines across all contracts, by tab. */
 export class PaymentList {
@@ -59,10 +62,48 @@ export class PaymentList {
     );
     return found.map(rowOf);
   }
+
+  /** The first lines of the tab after a place in the order of due dates. */
+  async following(
+    filter: PaymentFilter,
+    { after, limit }: { readonly after: LinePlace | null; readonly limit: number },
+  ): Promise<(LinePlace & Pick<PaymentRow, 'contractId'>)[]> {
+    const { tx, call } = this;
+    const { source, where } = selected(tx.dialect, call, { ...filter, walk: true });
+    const rest = allOf([
+      where,
+      ...(after === null
+        ? []
+        : [fragment('(payment_lines.due_date, payment_lines.id) > (?, ?)', after.dueDate, after.id)]),
+    ]);
+    const found = await tx.all(
+      `SELECT payment_lines.id, payment_lines.contract_id, payment_lines.due_date FROM ${source}
+       WHERE ${rest.sql} ORDER BY payment_lines.due_date, payment_lines.id LIMIT ?`,
+      [...rest.values, limit],
+    );
+    return found.map((row) => ({
+      id: String(row['id']),
+      contractId: String(row['contract_id']),
+      dueDate: String(row['due_date']),
+    }));
+  }
+
+  /** Those of the lines that are in scope and not deleted, in no particular order. */
+  async live(ids: readonly string[]): Promise<PaymentRow[]> {
+    if (ids.length === 0) return [];
+    const { tx, call } = this;
+    const { source, where } = linesInScope(tx.dialect, call, { joined: true, walk: false });
+    const among = isOneOf(tx.dialect, 'payment_lines.id', ids);
+    const found = await tx.all(
+      `SELECT ${lines.columnNames}, ${OF_CONTRACT} FROM ${source} WHERE ${where.sql} AND ${LIVE.sql} AND ${among.sql}`,
+      [...where.values, ...among.values],
+    );
+    return found.map(rowOf);
+  }
 }
 
 const OF_CONTRACT =
-  'contracts.contract_no, contracts.project_name, contracts.party_a, contracts.party_b, contracts.subject_id, contracts.owner_id';
+  'contracts.contract_no, contracts.project_name, contracts.party_a, contracts.party_b, contracts.subject_id, contracts.owner_id, contracts.owner_superior_id';
 
 const rowOf = (row: Row): PaymentRow => ({
   ...lines.decode(row),
@@ -72,6 +113,7 @@ const rowOf = (row: Row): PaymentRow => ({
   partyB: String(row['party_b']),
   subjectId: String(row['subject_id']),
   ownerId: String(row['owner_id']),
+  ownerSuperiorId: row['owner_superior_id'] === null ? null : String(row['owner_superior_id']),
 });
 
 /**

@@ -4,8 +4,22 @@ import { caseFold } from '../domain/search.js';
 import { INDEXED_FROM, grams, searchText } from '../domain/search.js';
 import { fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
 
+/** What the search reads of a contract. */
+export type SearchedRow = Pick<
+  ContractRow,
+  | 'id'
+  | 'archiveCode'
+  | 'contractNo'
+  | 'projectName'
+  | 'partyA'
+  | 'partyB'
+  | 'equipmentName'
+  | 'equipmentModel'
+  | 'remark'
+>;
+
 /** The text that `q` searches. */
-const textOf = (row: ContractRow): string =>
+const textOf = (row: SearchedRow): string =>
   searchText([
     row.archiveCode,
     row.contractNo,
@@ -21,7 +35,7 @@ const textOf = (row: ContractRow): string =>
 export async function indexText(
   tx: Transaction,
   tenantId: string,
-  { row, before }: { readonly row: ContractRow; readonly before?: ContractRow | undefined },
+  { row, before }: { readonly row: SearchedRow; readonly before?: SearchedRow | undefined },
 ): Promise<void> {
   const text = textOf(row);
   if (before) {
@@ -60,7 +74,7 @@ export async function indexText(
 export async function indexTexts(
   tx: Transaction,
   tenantId: string,
-  { rows, yieldIfDue }: { readonly rows: readonly ContractRow[]; readonly yieldIfDue: () => Promise<void> },
+  { rows, yieldIfDue }: { readonly rows: readonly SearchedRow[]; readonly yieldIfDue: () => Promise<void> },
 ): Promise<void> {
   const inSteps = tx.dialect === 'sqlite' && rows.length > ROWS_PER_STEP;
   if (inSteps) await setIndex(tx, { hashsize: 256 * 1024, automerge: 0 });

@@ -23,14 +23,20 @@ import type { ChangeRecorder } from './change-recorder.js';
 import { LifecycleConfigStore } from './lifecycle-config.js';
 import { LifecycleStore } from './lifecycle.js';
 import { LineStore } from './lines.js';
+import { MovedRowStore } from './moved-rows.js';
 import { OutboxStore } from './outbox.js';
+import { TendedOutboxStore } from './tended-outbox.js';
 import { OwnershipStore } from './ownership.js';
 import { PaymentList } from './payment-list.js';
+import { PendingReminderStore } from './pending-reminders.js';
+import { ReminderSweep } from './reminder-sweep.js';
 import { ReminderStore } from './reminders.js';
 import { TaskStore } from './tasks.js';
 import type { Totals } from './totals.js';
+import type { ContractCores } from './contract-cores.js';
 import { TransferStore } from './transfers.js';
 import { TrashStore } from './trash.js';
+import { DataMoveStore } from './data-moves.js';
 import { DueWorkStore } from './due-next.js';
 import { ExpiryStore } from './expiry.js';
 import { ExtractionStore } from './extractions.js';
@@ -52,6 +58,8 @@ export interface Store {
   readonly paymentList: PaymentList;
   readonly holds: HoldStore;
   readonly reminders: ReminderStore;
+  readonly reminderSweep: ReminderSweep;
+  readonly pendingReminders: PendingReminderStore;
   readonly lifecycle: LifecycleStore;
   readonly lifecycleConfig: LifecycleConfigStore;
   readonly workflowEvents: WorkflowEventStore;
@@ -69,8 +77,11 @@ export interface Store {
   readonly transfers: TransferStore;
   readonly trash: TrashStore;
   readonly outbox: OutboxStore;
+  readonly tendedOutbox: TendedOutboxStore;
   readonly expiry: ExpiryStore;
   readonly dueWork: DueWorkStore;
+  readonly dataMoves: DataMoveStore;
+  readonly movedRows: MovedRowStore;
 }
 
 /** Dependencies of the repositories. `totals` outlives the transaction; there is one per database. */
@@ -82,14 +93,16 @@ export interface StoreParts {
   readonly clock: Clock;
   readonly keyRing: KeyRing;
   readonly totals: Totals;
+  /** As long-lived as `totals`. */
+  readonly cores: ContractCores;
 }
 
-export function createStore({ tx, call, recorder, rollupDelta, clock, keyRing, totals }: StoreParts): Store {
+export function createStore({ tx, call, recorder, rollupDelta, clock, keyRing, totals, cores }: StoreParts): Store {
   const fields = new FieldStore(tx, call, recorder);
   return {
     contracts: new ContractStore(tx, call, { recorder, rollupDelta }),
-    contractList: new ContractList(tx, call, totals),
-    contractExport: new ContractExport(tx, call, totals),
+    contractList: new ContractList(tx, call, { totals, cores }),
+    contractExport: new ContractExport(tx, call, { totals, cores }),
     contractFiles: new ContractFiles(tx, call),
     imports: new ImportStore(tx, call, { clock, recorder }),
     lines: new LineStore(tx, call, { recorder, rollupDelta }),
@@ -98,7 +111,9 @@ export function createStore({ tx, call, recorder, rollupDelta, clock, keyRing, t
     tasks: new TaskStore(tx, call, recorder),
     paymentList: new PaymentList(tx, call, totals),
     holds: new HoldStore(tx, call, recorder),
-    reminders: new ReminderStore(tx, call, totals),
+    reminders: new ReminderStore(tx, call, { recorder, totals }),
+    reminderSweep: new ReminderSweep(tx, call),
+    pendingReminders: new PendingReminderStore(tx, call, recorder),
     lifecycle: new LifecycleStore(tx, call, recorder),
     lifecycleConfig: new LifecycleConfigStore(tx, call, { clock, recorder }),
     workflowEvents: new WorkflowEventStore(tx, call, { clock, recorder }),
@@ -116,7 +131,10 @@ export function createStore({ tx, call, recorder, rollupDelta, clock, keyRing, t
     transfers: new TransferStore(tx, call),
     trash: new TrashStore(tx, call),
     outbox: new OutboxStore(tx, call, { clock, due: recorder.due }),
+    tendedOutbox: new TendedOutboxStore(tx, call, { clock, due: recorder.due }),
     expiry: new ExpiryStore(tx, call),
     dueWork: new DueWorkStore(tx, call, { clock, due: recorder.due }),
+    dataMoves: new DataMoveStore(tx, call, clock),
+    movedRows: new MovedRowStore(tx, call, keyRing),
   };
 }

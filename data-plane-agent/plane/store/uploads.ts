@@ -41,6 +41,15 @@ export class UploadStore {
     return row && uploads.decode(row);
   }
 
+  /** The ids of any uploads. */
+  async some(limit: number): Promise<string[]> {
+    const rows = await this.tx.all('SELECT id FROM file_uploads WHERE tenant_id = ? LIMIT ?', [
+      this.call.tenantId,
+      limit,
+    ]);
+    return rows.map((row) => String(row['id']));
+  }
+
   async insert(row: UploadRow): Promise<void> {
     await uploads.insert(this.tx, this.call.tenantId, [row]);
     // Objects may be put to the URL until it expires, whether the upload is confirmed or not, and must be found

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../base/database/database.js';
 import type { Clock } from '../../base/clock.js';
-import { newId } from '../../base/ids.js';
+import { isId, newId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import type { WorkflowEventSource } from '../contract/vocabulary.js';
 import { workflowEvents, type WorkflowEventRow } from '../tables/workflow-events.js';
@@ -56,6 +56,16 @@ export class WorkflowEventStore {
       [this.call.tenantId, contractId, limit],
     );
     return rows.map((row) => workflowEvents.decode(row));
+  }
+
+  /** An event of a contract that the caller has already found. */
+  async find(contractId: string, id: string): Promise<WorkflowEventRow | undefined> {
+    if (!isId(id)) return undefined;
+    const row = await this.tx.get(
+      `SELECT ${workflowEvents.columnNames} FROM workflow_events WHERE tenant_id = ? AND contract_id = ? AND id = ?`,
+      [this.call.tenantId, contractId, id],
+    );
+    return row && workflowEvents.decode(row);
   }
 
   /** How many moves of this contract by the caller were refused since an instant. */

@@ -41,4 +41,4 @@ export const lines = table(
 export type LineRow = RecordOf<typeof lines>;
 /** A line with the contract's data that the list of receivables shows. */
 export type PaymentRow = LineRow &
-  Pick<ContractRow, 'contractNo' | 'projectName' | 'partyA' | 'partyB' | 'subjectId' | 'ownerId'>;
+  Pick<ContractRow, 'contractNo' | 'projectName' | 'partyA' | 'partyB' | 'subjectId' | 'ownerId' | 'ownerSuperiorId'>;

@@ -19,6 +19,10 @@ export const reminders = table(
     runId: c.orNull(c.text('run_id')).unaudited(),
     channelId: c.orNull(c.text('channel_id')),
     channelKind: c.orNull(c.text('channel_kind')).unaudited(),
+    /** The message of the outbox that carries it. */
+    messageId: c.orNull(c.text('message_id')).unaudited(),
+    /** The member that it is sent to instead of the owner of the contract, after a handover. */
+    recipientId: c.orNull(c.text('recipient_id')),
     /** As far as they are known: addresses, or the displayed form of a channel's URL. */
     recipients: c.orNull(c.json<string[]>('recipients')),
     subject: c.orNull(c.text('subject')).unaudited(),

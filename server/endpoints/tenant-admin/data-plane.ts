@@ -1,12 +1,12 @@
 import { s } from '../../../data-plane-agent/base/schema.js';
+import { iso, isoOrNull } from '../../../data-plane-agent/base/instants.js';
 import { warn } from '../../../data-plane-agent/base/warnings.js';
 import { OK, Ok, type Warning } from '../../../data-plane-agent/plane/contract/records/common.js';
 import { edit } from '../../access/permissions.js';
 import { actorOf } from '../../access/actor.js';
 import { endpoint } from '../../http/endpoint.js';
-import type { Connections } from '../../tenants/connections.js';
+import type { ShownConnection } from '../../tenants/connections.js';
 import { Connection, ConnectionInput, DeclaredConnection } from '../../tenants/tenants.schemas.js';
-import { stamped } from './stamped.js';
 
 const listDataPlaneConnections = endpoint('GET /tenant-admin/data-plane', {
   summary: 'List data-plane connections',
@@ -20,7 +20,7 @@ const listDataPlaneConnections = endpoint('GET /tenant-admin/data-plane', {
 const declareDataPlaneConnection = endpoint('POST /tenant-admin/data-plane', {
   summary: 'Declare a data-plane connection',
   description:
-    'A tenant has one connection of each kind: a new one replaces it. Outside the edition `enterprise_hybrid` it is `inactive` and has no effect.',
+    'A tenant has one connection of each kind: a new one replaces it. For `agent` the answer contains, once, a token with which one agent can join within 24 hours. Another request of that kind keeps the id of the connection and makes a new token, which is the only valid one then; an agent that has joined stays connected until another one joins. Outside the edition `enterprise_hybrid` connections are `inactive` and have no effect.',
   needs: edit('admin'),
   body: ConnectionInput,
   furtherIssues: (sound, { services }) => services.tenants.connections.issues(sound),
@@ -28,18 +28,22 @@ const declareDataPlaneConnection = endpoint('POST /tenant-admin/data-plane', {
   status: 201,
   fails: ['LIMIT_REACHED'],
   run: async ({ body, principal, request, services }) => {
-    const connection = await services.tenants.connections.declare(
+    const { connection, joinToken, joinCommand } = await services.tenants.connections.declare(
       { tenantId: principal.tenant.id, fields: body },
       actorOf(principal.user, request),
     );
-    return { ...connectionAnswer(connection), warnings: warningsOf(connection) };
+    return {
+      ...connectionAnswer(connection),
+      ...(joinToken !== null && joinCommand !== null ? { joinToken, joinCommand } : {}),
+      warnings: warningsOf(connection),
+    };
   },
 });
 
 const revokeDataPlaneConnection = endpoint('DELETE /tenant-admin/data-plane/:kind', {
   summary: 'Revoke a data-plane connection',
   description:
-    "The connection of an agent is closed and remains listed as `revoked`; a declaration is deleted. The customer's data is not changed.",
+    "The connection of an agent is closed and remains listed as `revoked`: its key and its join token are refused from then on. A declaration is deleted. The customer's data is not changed.",
   needs: edit('admin'),
   returns: Ok,
   fails: [],
@@ -52,22 +56,28 @@ const revokeDataPlaneConnection = endpoint('DELETE /tenant-admin/data-plane/:kin
   },
 });
 
-type Declared = Awaited<ReturnType<Connections['declare']>>;
-
-function warningsOf({ status }: Declared): Warning[] {
+function warningsOf({ status }: ShownConnection): Warning[] {
   if (status !== 'inactive') return [];
   return [warn('DATA_PLANE_INACTIVE', {})];
 }
 
-/** Fields that only a connected agent could report are `null`. */
-const connectionAnswer = (connection: Declared) => ({
-  ...stamped(connection),
-  agentVersion: null,
-  protocolVersion: null,
-  components: null,
-  lastSeenAt: null,
-  connectedSince: null,
-  latencyMs: null,
+const connectionAnswer = (connection: ShownConnection) => ({
+  id: connection.id,
+  kind: connection.kind,
+  provider: connection.provider,
+  location: connection.location,
+  accessMode: connection.accessMode,
+  endpoint: connection.endpoint,
+  status: connection.status,
+  statusReason: connection.statusReason,
+  agentVersion: connection.agentVersion,
+  protocolVersion: connection.protocolVersion,
+  components: connection.components && [...connection.components],
+  lastSeenAt: isoOrNull(connection.lastSeenAt),
+  connectedSince: isoOrNull(connection.connectedSince),
+  latencyMs: connection.latencyMs,
+  createdAt: iso(connection.createdAt),
+  updatedAt: iso(connection.updatedAt),
 });
 
 export const dataPlaneEndpoints = { listDataPlaneConnections, declareDataPlaneConnection, revokeDataPlaneConnection };

@@ -102,6 +102,7 @@ const offboardMember = endpoint('POST /tenant-admin/members/:id/offboard', {
   description:
     "The successor becomes owner and superior of the member's contracts, including archived ones but not deleted ones; creators and history do not change. If the successor would become their own superior, the successor's own superior is set instead, or none, with a warning. " +
     "The member's fulfillment tasks that are not completed, accepted or canceled are transferred too. " +
+    "The member's reminders that are not sent yet go to the successor; if they are not transferred, they go to the member even where the contract is transferred, or to the owner of the organisation once the member is disabled. " +
     "The member's personal views are transferred to the successor, named `<name> (from <member>)`, or copied under such names if the member is not disabled. Team views managed by the member are managed by the successor. " +
     "Then the member is disabled and the member's sessions end. Each part can be switched off. Repeating the request transfers nothing and returns zero counts.",
   needs: edit('admin'),
@@ -116,6 +117,7 @@ const offboardMember = endpoint('POST /tenant-admin/members/:id/offboard', {
       transferContracts,
       transferContractSupervisors,
       transferTasks,
+      transferReminders,
       transferSavedViews,
       disableMember,
     } = body;
@@ -126,6 +128,7 @@ const offboardMember = endpoint('POST /tenant-admin/members/:id/offboard', {
       transferContracts: transferContracts ?? true,
       transferContractSupervisors: transferContractSupervisors ?? true,
       transferTasks: transferTasks ?? true,
+      transferReminders: transferReminders ?? true,
       transferSavedViews: transferSavedViews ?? true,
       disable: disableMember ?? true,
     };

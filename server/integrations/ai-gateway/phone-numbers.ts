@@ -1,21 +1,23 @@
-import { getCountries, getCountryCallingCode, Metadata } from 'libphonenumber-js/core';
-import metadata from 'libphonenumber-js/metadata.min';
+import { createRequire } from 'node:module';
+import type * as PhoneNumbers from 'libphonenumber-js/core';
+import { onFirstUse } from '../../../data-plane-agent/base/on-first-use.js';
 
-/** The possible lengths of national numbers by country calling code. */
-const LENGTHS: ReadonlyMap<string, ReadonlySet<number>> = lengthsByCode();
-
-function lengthsByCode(): Map<string, Set<number>> {
+/** The possible lengths of national numbers by country calling code. Their source is loaded with the first number. */
+const lengths = onFirstUse((): ReadonlyMap<string, ReadonlySet<number>> => {
+  const require = createRequire(import.meta.url);
+  const { getCountries, getCountryCallingCode, Metadata } = require('libphonenumber-js/core') as typeof PhoneNumbers;
+  const metadata = require('libphonenumber-js/metadata.min') as ConstructorParameters<typeof Metadata>[0];
   const byCode = new Map<string, Set<number>>();
   for (const country of getCountries(metadata)) {
     const plan = new Metadata(metadata);
     plan.selectNumberingPlan(country);
     const code = getCountryCallingCode(country, metadata);
-    const lengths = byCode.get(code) ?? new Set();
-    for (const length of plan.numberingPlan?.possibleLengths() ?? []) lengths.add(length);
-    byCode.set(code, lengths);
+    const known = byCode.get(code) ?? new Set();
+    for (const length of plan.numberingPlan?.possibleLengths() ?? []) known.add(length);
+    byCode.set(code, known);
   }
   return byCode;
-}
+});
 
 /** The fewest and the most digits of a number with its calling code; shorter ones are services within a country. */
 export const INTERNATIONAL_DIGITS = { min: 8, max: 15 } as const;
@@ -23,7 +25,12 @@ export const INTERNATIONAL_DIGITS = { min: 8, max: 15 } as const;
 /** Whether the digits after `+` are a number by E.164: a calling code in use, and a length that its country has. */
 export function isInternationalNumber(digits: string): boolean {
   if (digits.length < INTERNATIONAL_DIGITS.min || digits.length > INTERNATIONAL_DIGITS.max) return false;
-  return [1, 2, 3].some((length) => LENGTHS.get(digits.slice(0, length))?.has(digits.length - length) === true);
+  return [1, 2, 3].some(
+    (length) =>
+      lengths()
+        .get(digits.slice(0, length))
+        ?.has(digits.length - length) === true,
+  );
 }
 
 /** Whether the digits are a mobile number of China, with or without `86`, or a landline with its area code. */

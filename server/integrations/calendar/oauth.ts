@@ -98,7 +98,7 @@ export function createCalendarOauth(
       const came = new URL(redirectUri);
       for (const [name, value] of Object.entries(parameters)) came.searchParams.set(name, value);
       const grant = grantOf(
-        await judged(
+        await withGrantErrors(
           authorizationCodeGrant(configuration, came, { expectedState: state, pkceCodeVerifier: codeVerifier }),
         ),
       );
@@ -107,10 +107,10 @@ export function createCalendarOauth(
       return grant;
     },
 
-    refresh: async (refreshToken) => grantOf(await judged(refreshTokenGrant(configuration, refreshToken))),
+    refresh: async (refreshToken) => grantOf(await withGrantErrors(refreshTokenGrant(configuration, refreshToken))),
 
     revoke: async (refreshToken) => {
-      if (revokeUrl !== null) await judged(tokenRevocation(configuration, refreshToken));
+      if (revokeUrl !== null) await withGrantErrors(tokenRevocation(configuration, refreshToken));
     },
   };
 }
@@ -118,7 +118,8 @@ export function createCalendarOauth(
 /** If the provider does not say how long the access token is valid. */
 const DEFAULT_LIFETIME_S = 300;
 
-async function judged<T>(work: Promise<T>): Promise<T> {
+/** Rejects with a GrantError that distinguishes an unreachable provider from a refusal. */
+async function withGrantErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

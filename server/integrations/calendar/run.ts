@@ -1,7 +1,7 @@
 import type { Database } from '../../../data-plane-agent/base/database/database.js';
-import { isFailure } from '../../../data-plane-agent/base/failures.js';
 import { isId } from '../../../data-plane-agent/base/ids.js';
 import type { OpenLine } from '../../../data-plane-agent/plane/contract/records/open-lines.js';
+import { isAway } from '../../data-planes/away.js';
 import type { Plane } from '../../data-planes/plane.js';
 import { CalendarConnectionStore, type CalendarConnection } from '../../store/calendar-connections.js';
 import { CalendarEventStore, type CalendarEventRecord } from '../../store/calendar-events.js';
@@ -236,7 +236,6 @@ export function errorText(error: unknown): string {
       : error.isRevoked
         ? 'The calendar provider no longer accepts the consent: it was withdrawn or has expired. Connect the calendar again.'
         : `The calendar provider refuses the application of this installation (${error.reason}).`;
-  if (isFailure(error, 'DATA_PLANE_UNAVAILABLE') || isFailure(error, 'DATA_PLANE_NOT_CONNECTED'))
-    return "The organisation's contract data was not available.";
+  if (isAway(error)) return "The organisation's contract data was not available.";
   return 'An internal error ended the run.';
 }

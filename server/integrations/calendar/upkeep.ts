@@ -1,10 +1,10 @@
 import type { Clock } from '../../../data-plane-agent/base/clock.js';
 import type { Database } from '../../../data-plane-agent/base/database/database.js';
-import { isFailure } from '../../../data-plane-agent/base/failures.js';
 import { newId } from '../../../data-plane-agent/base/ids.js';
 import type { Log } from '../../../data-plane-agent/base/log.js';
 import type { KeyRing } from '../../../data-plane-agent/base/secrets.js';
 import type { Actor } from '../../access/actor.js';
+import { isAway } from '../../data-planes/away.js';
 import { AuditStore } from '../../store/audit.js';
 import { CalendarConnectionStore, refreshContext, type CalendarConnection } from '../../store/calendar-connections.js';
 import { GrantError, type CalendarOauth } from './oauth.js';
@@ -61,7 +61,7 @@ export function createUpkeep({ database, clock, keyRing, log, provider }: Upkeep
     try {
       await sync({ connection, actor: actor(), budgetMs: BUDGET_MS, signal });
     } catch (error) {
-      if (isFailure(error, 'DATA_PLANE_NOT_CONNECTED') || isFailure(error, 'DATA_PLANE_UNAVAILABLE')) return;
+      if (isAway(error)) return;
       log.error({ err: error, job: 'calendar', tenantId }, 'scheduled work failed for an organisation');
     }
   };

@@ -58,6 +58,8 @@ export type Verdict =
       readonly delivered: false;
       /** A sentence without secrets. */
       readonly error: string;
+      /** The same without what the receiver answered, if `error` quotes it. */
+      readonly unquoted?: string;
       /** How long the receiver asks to wait. */
       readonly retryAfterMs?: number;
       /** Another attempt has no purpose. */

@@ -17,9 +17,10 @@ export function byStatus({ status, headers, body }: OutboundAnswer, now: number)
     return { delivered: false, error: `the receiver answered with a redirect (${status}), which is not followed` };
   const wait = retryAfterMs(headers, now);
   const said = excerpt(body.toString('utf8'));
+  const unquoted = `the receiver answered ${status}`;
   return {
     delivered: false,
-    error: `the receiver answered ${status}${said === '' ? '' : `: ${said}`}`,
+    ...(said === '' ? { error: unquoted } : { error: `${unquoted}: ${said}`, unquoted }),
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
   };
 }
@@ -87,9 +88,10 @@ export function byCode(
   const message = read?.[messageField];
   const said = typeof message === 'string' ? excerpt(message) : '';
   const wait = waits[code] ?? retryAfterMs(answer.headers, now);
+  const refused = `the platform refused the message (${codeField} ${code}`;
   return {
     delivered: false,
-    error: `the platform refused the message (${codeField} ${code}${said === '' ? '' : `: ${said}`})`,
+    ...(said === '' ? { error: `${refused})` } : { error: `${refused}: ${said})`, unquoted: `${refused})` }),
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
   };
 }

@@ -70,6 +70,19 @@ export const english: Wording = {
     ],
     caution: 'If you did not expect this, ask the owner of your organisation immediately.',
   }),
+  file_infected: ({ tenantName, fileName, contractNo, signature, link }, product) => ({
+    subject: `Malware found in ${fileName}`,
+    paragraphs: [
+      `The scanner found malware in a file that was uploaded to ${tenantName} on ${product}. The file cannot be downloaded.`,
+      'Please ask the sender for a clean copy, and have the device checked from which it came.',
+    ],
+    facts: [
+      { label: 'File', value: fileName },
+      ...(contractNo === null ? [] : [{ label: 'Contract', value: contractNo }]),
+      { label: 'Found', value: signature },
+    ],
+    ...(link === null ? {} : { action: { label: 'Open the contract', link } }),
+  }),
   owner_transferred: ({ tenantName, fromName, toName }, product) => ({
     subject: `${tenantName} has a new owner`,
     paragraphs: [

@@ -17,6 +17,15 @@ export interface MailValues {
   sign_in_changed: { readonly tenantName: string; readonly change: SignInChange };
   /** Sent to a member who has gained or lost admin (edit). */
   admin_changed: { readonly tenantName: string; readonly change: 'gained' | 'lost' };
+  /** Sent to the member who uploaded the file, or to the owner of the organisation if they have left. */
+  file_infected: {
+    readonly tenantName: string;
+    readonly fileName: string;
+    readonly contractNo: string | null;
+    /** The scanner's name of what it found. */
+    readonly signature: string;
+    readonly link: string | null;
+  };
   /** Sent to both the old and the new owner. */
   owner_transferred: { readonly tenantName: string; readonly fromName: string; readonly toName: string };
 }

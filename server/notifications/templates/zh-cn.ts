@@ -63,6 +63,19 @@ export const simplifiedChinese: Wording = {
     ],
     caution: '如果您对此不知情，请立即询问贵单位的所有者。',
   }),
+  file_infected: ({ tenantName, fileName, contractNo, signature, link }, product) => ({
+    subject: `文件 ${fileName} 中发现恶意软件`,
+    paragraphs: [
+      `扫描程序在上传到 ${product} 上的${tenantName}的文件中发现恶意软件，该文件无法下载。`,
+      '请向提供方索取无毒文件，并检查文件来源设备。',
+    ],
+    facts: [
+      { label: '文件', value: fileName },
+      ...(contractNo === null ? [] : [{ label: '合同', value: contractNo }]),
+      { label: '发现', value: signature },
+    ],
+    ...(link === null ? {} : { action: { label: '打开合同', link } }),
+  }),
   owner_transferred: ({ tenantName, fromName, toName }, product) => ({
     subject: `${tenantName}的所有者已变更`,
     paragraphs: [`${product} 上的${tenantName}的所有者已由${fromName}变更为${toName}。${fromName}现为管理员。`],

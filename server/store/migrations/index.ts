@@ -14,6 +14,9 @@ import { takeover } from './0012-takeover.js';
 import { askers } from './0013-askers.js';
 import { channelDelivery } from './0014-channel-delivery.js';
 import { calendar } from './0015-calendar.js';
+import { reminderSweeps } from './0016-reminder-sweeps.js';
+import { links } from './0017-links.js';
+import { dataMoves } from './0018-data-moves.js';
 
 /** The platform database's steps, in order. One that has landed is never edited. */
 export const PLATFORM_MIGRATIONS: readonly Migration[] = [
@@ -32,4 +35,7 @@ export const PLATFORM_MIGRATIONS: readonly Migration[] = [
   askers,
   channelDelivery,
   calendar,
+  reminderSweeps,
+  links,
+  dataMoves,
 ];

@@ -121,10 +121,11 @@ describe('the probe of an S3 store with wrong settings', () => {
         step: 'clock',
         problem: 'the clock of the object store differs too much from ours (RequestTimeTooSkewed)',
         fix: 'synchronize both clocks (NTP): signed links depend on the time',
+        endsProbe: true,
       },
     ]);
     const reported = await refusing(403, skewed, { date: new Date(Date.now() - 3_600_000) });
-    expect(reported.map(({ step }) => step)).to.deep.equal(['clock']);
+    expect(reported.map(({ step, endsProbe }) => [step, endsProbe])).to.deep.equal([['clock', true]]);
     expect(reported[0]?.problem).to.match(/ is 3[56]\d\d s behind ours$/);
   });
 });

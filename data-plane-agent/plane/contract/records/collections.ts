@@ -72,6 +72,7 @@ export const ReminderDelivery = s.object(
     channelId: s.nullable(s.id()),
     kind: s.nullable(s.text()),
     recipients: s.list(s.text(), 100),
+    recipientId: s.nullable(s.id()),
     status: s.enum(REMINDER_STATUSES),
     reason: s.nullable(s.enum(SKIP_REASONS)),
     attempts: s.integer(),
@@ -91,8 +92,36 @@ export const ReminderDeliveryQuery = s.object({
   status: s.optional(s.enum(REMINDER_STATUSES)),
   paymentId: s.optional(s.id()),
   contractId: s.optional(s.id()),
+  runId: s.optional(s.id('The run of automatic reminders that decided on them.')),
   from: s.optional(s.day('The first day, in the time zone of the organisation.')),
   to: s.optional(s.day('The last day, in the time zone of the organisation.')),
 });
+/** The maximum number of lines that one call of a sweep decides on. */
+export const MOST_SWEPT = 500;
+
+const sweepPlace = s.object({ dueDate: s.day(), id: s.id() });
+export const ReminderSweepInput = s.object({
+  runId: s.id(),
+  /** The channel through which the reminders are sent; `null` if the organisation has no default channel. */
+  channel: s.nullable(
+    s.object({
+      id: s.id(),
+      kind: s.text({ max: 50 }),
+      enabled: s.flag(),
+      /** How many lines one message may have. */
+      digest: s.integer({ min: 1, max: 20 }),
+    }),
+  ),
+  after: s.nullable(sweepPlace),
+  limit: s.integer({ min: 1, max: MOST_SWEPT }),
+});
+export type ReminderSweepInput = Static<typeof ReminderSweepInput>;
+export const ReminderSweepResult = s.object({
+  evaluated: s.integer(),
+  decided: s.list(ReminderDelivery, 20 * MOST_SWEPT),
+  /** Where the next call continues; `null` when no line is left. */
+  next: s.nullable(sweepPlace),
+});
+
 export type ReminderDeliveryQuery = Static<typeof ReminderDeliveryQuery>;
 export type ReminderDeliveryPage = Static<typeof ReminderDeliveryPage>;

@@ -1,3 +1,4 @@
+import type { JsonText } from '../../../base/json-text.js';
 import { s, type Static, type TSchema } from '../../../base/schema.js';
 import { WARNING_DETAILS } from '../../../base/warnings.js';
 
@@ -26,6 +27,12 @@ export const pageOf = <T>(
   items: T[],
   { page, pageSize, total }: { page: number; pageSize: number; total: number },
 ) => ({ items, page, pageSize, total, pageCount: Math.ceil(total / pageSize) });
+
+/** The same of items that are serialised. */
+export const pageText = <T, F extends Omit<ReturnType<typeof pageOf>, 'items'>>(
+  items: readonly JsonText<T>[],
+  frame: F,
+): JsonText<F & { items: T[] }> => `{"items":[${items.join(',')}],${JSON.stringify(frame).slice(1)}`;
 
 /** Which party of a contract is which, wherever the two are shown. */
 export const PARTY_A =

@@ -122,8 +122,10 @@ const nullables = Object.fromEntries(Object.entries(optional).map(([key, schema]
   [K in keyof typeof optional]: ReturnType<typeof s.nullable<(typeof optional)[K]>>;
 };
 
-/** A contract in a list. The control plane adds the names of members and subject companies. */
-export const contractProperties = {
+const { payeeAccount, ...alwaysShown } = nullables;
+
+/** What is the same for all readers on all days, until the contract has another version. */
+const coreProperties = {
   id: s.id(),
   ...required,
   type: s.namedEnum('ContractKind', CONTRACT_TYPES),
@@ -131,38 +133,48 @@ export const contractProperties = {
   computedAmount: s.amount('quantity × unitPrice, rounded once'),
   amountDifference: s.signedAmount('totalAmount − computedAmount'),
   currencyCode: s.currency(),
-  ...nullables,
+  ...alwaysShown,
   status: s.enum(CONTRACT_STATUSES),
-  dynamicFields: s.free(undefined, { kilobytes: MAX_VALUES_KB }),
   workflowStage: s.enum(WORKFLOW_STAGES),
   workflow: s.enum(WORKFLOW_STAGES),
   lifecycleTemplateId: s.id(),
   lifecycleStageCode: s.text({ max: 64 }),
-  lifecycleStageName: s.text(),
   workflowAllowedRoles: s.list(s.text({ max: 64 }), 100),
   locked: s.flag(),
   paymentStatus: s.enum(PAYMENT_STATUSES),
   receivableAmount: s.amount(),
   receivedAmount: s.amount(),
   outstandingAmount: s.amount(),
-  overdueAmount: s.amount(),
   overpaidAmount: s.amount(),
   invoicedAmount: s.signedAmount(),
   uninvoicedAmount: s.amount(),
   nextDueDate: s.nullable(s.day('The earliest due date of a line with an outstanding amount.')),
+  createdBy: s.nullable(s.id()),
+  updatedBy: s.nullable(s.id()),
+  version: s.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+  ...stamps,
+};
+/** What depends on the reader and on the day, or may change without the version. */
+const stateProperties = {
+  payeeAccount,
+  dynamicFields: s.free(undefined, { kilobytes: MAX_VALUES_KB }),
+  lifecycleStageName: s.text(),
+  overdueAmount: s.amount(),
   daysOverdue: s.integer({ max: 4_000_000, about: 'The maximum over the lines.' }),
   isOverdue: s.flag(),
   isDueSoon: s.flag(),
   daysToEnd: s.integer({ min: -4_000_000, max: 4_000_000 }),
   validity: s.enum(VALIDITIES),
   fulfillmentStatus: s.enum(FULFILLMENT_STATUSES),
-  createdBy: s.nullable(s.id()),
-  updatedBy: s.nullable(s.id()),
-  version: s.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
-  ...stamps,
 };
+/** A contract in a list. The control plane adds the names of members and subject companies. */
+export const contractProperties = { ...coreProperties, ...stateProperties };
 export const ContractSummary = s.object(contractProperties);
 export type ContractSummary = Static<typeof ContractSummary>;
+const Core = s.object(coreProperties);
+const State = s.object(stateProperties);
+export type ContractCore = Static<typeof Core>;
+export type ContractState = Static<typeof State>;
 
 export const Note = s.object({ id: s.id(), label: s.text(), value: s.longText(), ...stamps }, { title: 'Note' });
 export type Note = Static<typeof Note>;
@@ -236,5 +248,17 @@ export const ContractQuery = s.object({
 });
 export type ContractQuery = Static<typeof ContractQuery>;
 
-export const ContractPage = page(ContractSummary);
-export type ContractPage = Static<typeof ContractPage>;
+/** A contract ready to be sent, with the ids whose names the control plane adds. */
+export const PreparedContract = s.object({
+  id: s.id(),
+  json: s.jsonText(ContractSummary),
+  subjectId: s.id(),
+  ownerId: s.id(),
+  ownerSuperiorId: s.nullable(s.id()),
+  createdBy: s.nullable(s.id()),
+  updatedBy: s.nullable(s.id()),
+});
+export type PreparedContract = Static<typeof PreparedContract>;
+
+export const PreparedContractPage = page(PreparedContract);
+export type PreparedContractPage = Static<typeof PreparedContractPage>;

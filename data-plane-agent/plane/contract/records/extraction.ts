@@ -22,7 +22,7 @@ export const ExtractInput = s.object(
     fileName: s.optional(s.name({ max: 255 })),
     text: s.optional(s.document({ max: MAX_TEXT, about: 'The contract as text, with form feeds between pages.' })),
   },
-  { title: 'ExtractInput' },
+  { title: 'ExtractInput', oneOf: ['text', 'fileRef'] },
 );
 export type ExtractInput = Static<typeof ExtractInput>;
 

@@ -12,6 +12,7 @@ export const HISTORY_RECORDS = [
   'invoice',
   'fulfillment_task',
   'hold',
+  'reminder',
 ] as const;
 export type HistoryRecord = (typeof HISTORY_RECORDS)[number];
 
@@ -26,7 +27,7 @@ export const historyChangeProperties = {
   recordName: s.nullable(
     s.text({
       about:
-        "The displayed name: a contract's number, a line's period, a term's title, a note's label, an invoice's number, a task's code, the period of a hold's line.",
+        "The displayed name: a contract's number, a line's period, a term's title, a note's label, an invoice's number, a task's code, the period of a hold's line, a reminder's step.",
     }),
   ),
   field: s.text({

@@ -40,7 +40,7 @@ export const ContractImport = s.object(
       s.verbatim({ max: BYTES, about: 'The text of a CSV file, with commas, semicolons or tabs as separators.' }),
     ),
   },
-  { title: 'ContractImport' },
+  { title: 'ContractImport', oneOf: ['rows', 'xlsxBase64', 'csv'] },
 );
 export type ContractImport = Static<typeof ContractImport>;
 

@@ -4,10 +4,7 @@ import { WORKFLOW_STAGES } from '../vocabulary.js';
 /** The number of samples of each kind in a preview. */
 export const SAMPLES = 20;
 
-/**
- * The numbers of records that a member holds and a handover transfers. Kinds of records that are not implemented yet
- * count 0.
- */
+/** The numbers of records that a member holds and a handover transfers. */
 export const HandoverTotals = s.object(
   {
     contracts: s.integer({ about: 'Live contracts of which the member is the owner, archived ones included.' }),
@@ -15,7 +12,9 @@ export const HandoverTotals = s.object(
     openTasks: s.integer({
       about: 'Fulfillment tasks of live contracts that are not completed, accepted or canceled.',
     }),
-    reminders: s.integer(),
+    reminders: s.integer({
+      about: 'Queued reminders of the contracts that the member owns, or that an earlier handover left to them.',
+    }),
     personalViews: s.integer(),
     teamViews: s.integer(),
   },
@@ -35,7 +34,13 @@ const ContractSample = s.object(
 );
 export type ContractSample = Static<typeof ContractSample>;
 const Sample = s.object(
-  { id: s.id(), name: s.text({ max: 700, about: 'For a task, its code and title.' }) },
+  {
+    id: s.id(),
+    name: s.text({
+      max: 700,
+      about: 'For a task, its code and title; for a reminder, the contract number, period and step.',
+    }),
+  },
   { title: 'HandoverSample' },
 );
 

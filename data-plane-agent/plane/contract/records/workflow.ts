@@ -19,7 +19,7 @@ export const TransitionInput = s.object(
     ),
     note: s.optional(s.longText()),
   },
-  { title: 'TransitionInput' },
+  { title: 'TransitionInput', someOf: ['transitionCode', 'toStageCode'] },
 );
 export type TransitionInput = Static<typeof TransitionInput>;
 

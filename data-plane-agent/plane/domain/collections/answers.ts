@@ -3,6 +3,7 @@ import { iso, isoOrNull } from '../../../base/instants.js';
 import type { Call } from '../../contract/call.js';
 import type { AgingBucket } from '../../contract/records/analytics.js';
 import type { CollectionPage, ReminderDelivery } from '../../contract/records/collections.js';
+import type { RemindedLine } from '../../contract/records/reminder-messages.js';
 import { AGES, agingCuts } from '../analytics/analytics.js';
 import { paymentRow } from '../contracts/presenter.js';
 import type { HoldRow } from '../../tables/holds.js';
@@ -49,6 +50,7 @@ export const deliveryAnswer = (row: ReminderRow): ReminderDelivery => ({
   channelId: row.channelId,
   kind: row.channelKind,
   recipients: row.recipients ?? [],
+  recipientId: row.recipientId,
   status: row.status,
   reason: row.reason,
   attempts: row.attempts,
@@ -59,6 +61,29 @@ export const deliveryAnswer = (row: ReminderRow): ReminderDelivery => ({
   createdAt: iso(row.createdAt),
   sentAt: isoOrNull(row.sentAt),
 });
+
+export function remindedLine(row: PaymentRow, call: Call): RemindedLine {
+  const { contractNo, projectName, partyA, partyB, subjectId, ownerId, ownerSuperiorId, contractId, id } = row;
+  const { period, dueDate, amount, receivedAmount, outstandingAmount, currencyCode } = paymentRow(row, call);
+  return {
+    contractId,
+    contractNo,
+    projectName,
+    partyA,
+    partyB,
+    subjectId,
+    ownerId,
+    ownerSuperiorId,
+    paymentId: id,
+    period,
+    dueDate,
+    amount,
+    receivedAmount,
+    outstandingAmount,
+    currencyCode,
+    daysOverdue: daysBetween(dueDate, call.today),
+  };
+}
 
 function bucketOf({ dueDate }: PaymentRow, call: Call): AgingBucket {
   const at = agingCuts(call).findIndex((cut) => dueDate < cut);
@@ -84,6 +109,6 @@ function nextReminderAt({ dueDate }: PaymentRow, { reminders, hold, now }: Colle
   return day === todayIn(timeZone, now) ? Math.max(at, now) : at;
 }
 
-const isAutomatic = (row: ReminderRow): row is ReminderRow & Decided => row.step !== 'manual';
+export const isAutomatic = (row: ReminderRow): row is ReminderRow & Decided => row.step !== 'manual';
 
 const latest = (a: number | null, b: number | null): number | null => (a === null || (b !== null && b > a) ? b : a);

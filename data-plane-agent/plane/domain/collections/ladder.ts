@@ -18,7 +18,7 @@ export interface Rung extends StepId {
 }
 
 /** After the reminder of this day the automation stops. */
-const FINAL_DAYS = 90;
+export const FINAL_DAYS = 90;
 /** An escalation is repeated at most once a week. */
 const LEAST_REPEAT_DAYS = 7;
 

@@ -28,6 +28,7 @@ const CALLED_BY: Readonly<Record<HistoryRecord, string | null>> = {
   invoice: 'invoiceNo',
   fulfillment_task: 'code',
   hold: null,
+  reminder: 'step',
 };
 
 type Change = KeptChange & { readonly record: HistoryRecord };

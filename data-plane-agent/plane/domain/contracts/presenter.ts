@@ -3,9 +3,16 @@ import { addDays, daysBetween } from '../../../base/day.js';
 import { toMajor, unitPriceNumber } from '../../../base/money.js';
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
-import type { ContractDetail, ContractSummary, Note, Term } from '../../contract/records/contracts.js';
+import type {
+  ContractCore,
+  ContractDetail,
+  ContractState,
+  ContractSummary,
+  Note,
+  Term,
+} from '../../contract/records/contracts.js';
 import type { PaymentLine, PaymentPage } from '../../contract/records/lines.js';
-import type { ShownContract } from '../fields/shown.js';
+import type { Shown, ShownContract } from '../fields/shown.js';
 import { iso } from '../../../base/instants.js';
 import type { InvoiceRow } from '../../tables/invoices.js';
 import { invoiceAnswer } from '../invoices/invoices.js';
@@ -32,15 +39,28 @@ export type Reader = Pick<Call, 'today' | 'reminderLeadDays' | 'rights'>;
 /** A contract is `expiring` in its last thirty days. */
 const EXPIRING_DAYS = 30;
 
-/** The API representation of a contract. `open` are its lines with an outstanding amount. */
-export function contractSummary(
-  row: ShownContract,
-  open: readonly Receivable[],
-  { today, reminderLeadDays, rights }: Reader,
-): ContractSummary {
+/** The columns on which the part of a contract that is not in its core depends. */
+export const STATE_COLUMNS = [
+  'currencyCode',
+  'payeeAccount',
+  'dynamicFields',
+  'stageName',
+  'startDate',
+  'endDate',
+  'tasksLive',
+  'tasksDone',
+  'tasksInTimeUntil',
+] as const satisfies readonly (keyof ContractRow)[];
+
+type StateRow = Pick<ContractRow, (typeof STATE_COLUMNS)[number]>;
+
+/**
+ * The part of a contract's representation that is the same for all readers on all days, until the contract has another
+ * version: nothing in it may depend on a column that changes without the version.
+ */
+export function contractCore(row: ContractRow): ContractCore {
   const major = (minor: number) => toMajor(minor, row.currencyCode);
   const majorOrNull = (minor: number | null) => (minor === null ? null : major(minor));
-  const due = dueState(open, { currencyCode: row.currencyCode, today, leadDays: reminderLeadDays });
   return {
     id: row.id,
     archiveCode: row.archiveCode,
@@ -63,7 +83,6 @@ export function contractSummary(
     amountDifference: major(row.totalMinor - row.computedMinor),
     currencyCode: row.currencyCode,
     typeCode: row.typeCode,
-    payeeAccount: shown(row.payeeAccount, rights),
     payeeBank: row.payeeBank,
     deposit: majorOrNull(row.depositMinor),
     periodicRent: majorOrNull(row.periodicRentMinor),
@@ -75,29 +94,20 @@ export function contractSummary(
     ownerSuperiorId: row.ownerSuperiorId,
     remark: row.remark,
     status: row.status,
-    dynamicFields: row.dynamicFields,
     workflowStage: row.stageCategory,
     workflow: row.stageCategory,
     lifecycleTemplateId: row.lifecycleTemplateId,
     lifecycleStageCode: row.stageCode,
-    lifecycleStageName: row.stageName,
     workflowAllowedRoles: row.allowedRoles,
     locked: row.locked,
     paymentStatus: row.paymentStatus,
     receivableAmount: major(row.receivableMinor),
     receivedAmount: major(row.receivedMinor),
     outstandingAmount: major(row.outstandingMinor),
-    overdueAmount: major(due.overdueMinor),
     overpaidAmount: major(row.overpaidMinor),
     invoicedAmount: major(row.invoicedMinor),
     uninvoicedAmount: major(row.uninvoicedMinor),
     nextDueDate: row.nextDueDate,
-    daysOverdue: due.daysOverdue,
-    isOverdue: due.isOverdue,
-    isDueSoon: due.isDueSoon,
-    daysToEnd: daysBetween(today, row.endDate),
-    validity: validity(row, today),
-    fulfillmentStatus: fulfillmentStatus(row, today),
     createdBy: row.createdBy,
     updatedBy: row.updatedBy,
     version: row.version,
@@ -105,6 +115,33 @@ export function contractSummary(
     updatedAt: iso(row.updatedAt),
   };
 }
+
+/** The other part. `open` are the contract's lines with an outstanding amount. */
+export function contractState(
+  row: Shown<StateRow>,
+  open: readonly Receivable[],
+  { today, reminderLeadDays, rights }: Reader,
+): ContractState {
+  const due = dueState(open, { currencyCode: row.currencyCode, today, leadDays: reminderLeadDays });
+  return {
+    payeeAccount: shown(row.payeeAccount, rights),
+    dynamicFields: row.dynamicFields,
+    lifecycleStageName: row.stageName,
+    overdueAmount: toMajor(due.overdueMinor, row.currencyCode),
+    daysOverdue: due.daysOverdue,
+    isOverdue: due.isOverdue,
+    isDueSoon: due.isDueSoon,
+    daysToEnd: daysBetween(today, row.endDate),
+    validity: validity(row, today),
+    fulfillmentStatus: fulfillmentStatus(row, today),
+  };
+}
+
+/** The API representation of a contract. `open` are its lines with an outstanding amount. */
+export const contractSummary = (row: ShownContract, open: readonly Receivable[], reader: Reader): ContractSummary => ({
+  ...contractCore(row),
+  ...contractState(row, open, reader),
+});
 
 /** A contract with all its records. */
 export interface ContractParts {
@@ -194,7 +231,10 @@ export const noteAnswer = (note: NoteRow): Note => ({
   updatedAt: iso(note.updatedAt),
 });
 
-function validity({ startDate, endDate }: ContractRow, today: string): ContractSummary['validity'] {
+function validity(
+  { startDate, endDate }: Pick<ContractRow, 'startDate' | 'endDate'>,
+  today: string,
+): ContractSummary['validity'] {
   if (today < startDate) return 'not_started';
   if (today > endDate) return 'expired';
   return endDate <= addDays(today, EXPIRING_DAYS) ? 'expiring' : 'in_force';

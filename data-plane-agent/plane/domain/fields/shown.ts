@@ -3,13 +3,17 @@ import type { ContractRow } from '../../tables/contracts.js';
 const SHOWN = Symbol('custom values as the caller may see them');
 
 /**
- * A contract that contains only the custom values that the caller may see. Answers accept only this type, so that the
- * filter cannot be forgotten.
+ * A contract, or some of its columns, with only the custom values that the caller may see. Answers accept only this
+ * type, so that the filter cannot be forgotten.
  */
-export type ShownContract = ContractRow & { readonly [SHOWN]: true };
+export type Shown<R extends Pick<ContractRow, 'dynamicFields'>> = R & { readonly [SHOWN]: true };
+export type ShownContract = Shown<ContractRow>;
 
 /** `visible` are the ids of the fields that the caller may see. */
-export const shownContract = (row: ContractRow, visible: ReadonlySet<string>): ShownContract => ({
+export const shownContract = <R extends Pick<ContractRow, 'dynamicFields'>>(
+  row: R,
+  visible: ReadonlySet<string>,
+): Shown<R> => ({
   ...row,
   dynamicFields: shownValues(row.dynamicFields, visible),
   [SHOWN]: true,

@@ -1,31 +1,13 @@
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-
-/** The state of a message: queued (also while leased), delivered, given up, or expired before delivery. */
-export const MESSAGE_STATES = ['queued', 'settled', 'failed', 'expired'] as const;
-export type MessageState = (typeof MESSAGE_STATES)[number];
+const HOUR_MS = 3_600_000;
 
 /** How long after its due time an undelivered message expires; longer than all tries together. */
 export const KEPT_QUEUED_MS = 48 * HOUR_MS;
 /** How long after its creation a message that is no longer queued is kept. */
 export const KEPT_OVER_MS = 90 * 24 * HOUR_MS;
 
-/** The delay after each failed try except the last: eight tries within a day. */
-const RETRIES_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 8 * HOUR_MS, 8 * HOUR_MS];
-/**
- * The largest fraction by which a delay is shortened, so that messages that failed together are not retried together.
- */
-const JITTER = 0.1;
+/** What became of a message whose delivery failed; `lost`: the caller no longer has the lease. */
+export type FailedState =
+  { readonly state: 'queued'; readonly dueAt: number } | { readonly state: 'failed' } | { readonly state: 'lost' };
 
-/** The time of the next try; `null` when none is left. A longer delay requested by the receiver is respected. */
-export function retryAt(
-  { id, attempts }: { readonly id: string; readonly attempts: number },
-  { now, retryAfterMs }: { readonly now: number; readonly retryAfterMs: number | null },
-): number | null {
-  const wait = RETRIES_MS[attempts - 1];
-  if (wait === undefined) return null;
-  return now + Math.max(retryAfterMs ?? 0, Math.round(wait * (1 - JITTER * spreadOf(id))));
-}
-
-/** A value from 0 to 1, derived from the random end of an id. */
-const spreadOf = (id: string): number => Number.parseInt(id.slice(-6), 16) / 0xff_ff_ff;
+/** Recorded with a message that an operator ended without sending it. */
+export const DISCARDED = 'an operator discarded the message';

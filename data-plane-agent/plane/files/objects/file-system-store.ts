@@ -77,7 +77,7 @@ export function createFileSystemStore({
       };
     },
 
-    read: async (key, { sizeBytes, signal }) => {
+    read: async (key, { sizeBytes, signal, part }) => {
       signal.throwIfAborted();
       const file = await opened(root, key);
       if (!file) return undefined;
@@ -86,7 +86,7 @@ export function createFileSystemStore({
         await file.close();
         throw new ObjectStoreError('unavailable', `the object has ${size} bytes instead of ${sizeBytes}`);
       }
-      return addAbortSignal(signal, file.createReadStream());
+      return addAbortSignal(signal, file.createReadStream(part && { start: part.start, end: part.end - 1 }));
     },
 
     write: async (key, content, { sizeBytes }) => {

@@ -46,11 +46,15 @@ export interface ObjectStore {
   head(key: string): Promise<StoredObject | undefined>;
   /**
    * Streams one version of an object, or returns `undefined` if it is missing; rejects unless it has `sizeBytes` bytes.
-   * Aborting the signal ends the stream with an error.
+   * Aborting the signal ends the stream with an error. `part` limits it to some of the bytes, `end` exclusive.
    */
   read(
     key: string,
-    version: { readonly sizeBytes: number; readonly signal: AbortSignal },
+    version: {
+      readonly sizeBytes: number;
+      readonly signal: AbortSignal;
+      readonly part?: { readonly start: number; readonly end: number } | undefined;
+    },
   ): Promise<Readable | undefined>;
   /**
    * Replaces an object atomically with exactly `sizeBytes` bytes. Errors of the content are rethrown unchanged; another
@@ -101,6 +105,8 @@ export interface StoreFault {
   readonly fix: string;
   /** The bucket does not exist, and was not to be created. */
   readonly isYetToBe?: boolean;
+  /** Of a clock: requests are refused because of it, so the remaining steps were not taken. */
+  readonly endsProbe?: boolean;
 }
 
 /** `unavailable`: unreachable or timed out; `denied`: the credentials lack permission. */

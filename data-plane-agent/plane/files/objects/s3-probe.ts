@@ -52,7 +52,14 @@ export async function probeS3(
     () => undefined,
     (error: unknown) => settingFault(error, address),
   );
-  if (wrong) return faults.some(({ step }) => step === wrong.step) ? faults : [...faults, wrong];
+  if (wrong)
+    return [
+      ...faults.filter(({ step }) => step !== wrong.step),
+      {
+        ...(faults.find(({ step }) => step === wrong.step) ?? wrong),
+        ...(wrong.step === 'clock' ? { endsProbe: true } : {}),
+      },
+    ];
 
   let isYetToBe = false;
   const there = await attempt('bucket', grant('s3:ListBucket'), async () => {

@@ -1,10 +1,13 @@
 import { IncomingMessage } from 'node:http';
+import { createRequire } from 'node:module';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { Client, S3Error, type BucketItemStat } from 'minio';
+import type { BucketItemStat, Client } from 'minio';
+import type * as Minio from 'minio';
 import { attachmentDisposition } from '../../../base/content-disposition.js';
 import type { Clock } from '../../../base/clock.js';
+import { onFirstUse } from '../../../base/on-first-use.js';
 import { TIMEOUT_MS, timeoutFor, within } from './deadline.js';
 import type { S3Address } from './object-store-address.js';
 import {
@@ -41,7 +44,7 @@ export function createS3Store({
   const origin = new URL(`${tls ? 'https' : 'http'}://${host}:${port}`).origin;
   const transport = createS3Transport({ tls, timeoutMs });
   const clientOver = (requests: Requests): Client =>
-    new Client({
+    new (minio().Client)({
       endPoint: host.replace(/^\[|\]$/g, ''),
       port,
       useSSL: tls,
@@ -93,10 +96,15 @@ export function createS3Store({
 
     head: (key) => ask(() => unlessAbsent(async () => objectOf(key, await client.statObject(bucket, key)))),
 
-    read: async (key, { sizeBytes, signal }) => {
+    read: async (key, { sizeBytes, signal, part }) => {
       signal.throwIfAborted();
-      const content = await ask(() => unlessAbsent(() => reader.getObject(bucket, key)));
-      return content && addAbortSignal(signal, ofSize(content, sizeBytes));
+      const length = part && part.end - part.start;
+      const content = await ask(() =>
+        unlessAbsent(() =>
+          part ? reader.getPartialObject(bucket, key, part.start, length) : reader.getObject(bucket, key),
+        ),
+      );
+      return content && addAbortSignal(signal, ofSize(content, length ?? sizeBytes));
     },
 
     write: async (key, content, { sizeBytes, contentType }) => {
@@ -146,6 +154,9 @@ export function createS3Store({
   };
   return store;
 }
+
+/** Loaded with the first store on S3: it has hundreds of modules. */
+const minio = onFirstUse(() => createRequire(import.meta.url)('minio') as typeof Minio);
 
 const UPLOAD_MS = 900_000;
 /** The timeout of a copy, in multiples of the normal one. */
@@ -199,7 +210,7 @@ async function etagOf(answer: IncomingMessage): Promise<string> {
   const body = await text(answer);
   const { etag } = answer.headers;
   if (answer.statusCode === 200 && etag !== undefined) return etag.replaceAll('"', '');
-  throw Object.assign(new S3Error(`the object store answered ${answer.statusCode ?? 0}`), {
+  throw Object.assign(new (minio().S3Error)(`the object store answered ${answer.statusCode ?? 0}`), {
     code: /<Code>([A-Za-z]{1,80})<\/Code>/.exec(body)?.[1] ?? `Http${answer.statusCode ?? 0}`,
   });
 }

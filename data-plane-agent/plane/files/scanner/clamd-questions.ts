@@ -1,4 +1,5 @@
 import { zipSync } from 'fflate';
+import { onFirstUse } from '../../../base/on-first-use.js';
 import type { Frame, Question } from './clamd-stream.js';
 
 /** Sends one command and returns the response; rejects if there is none. */
@@ -27,11 +28,11 @@ export const eicar = (): Uint8Array =>
   Buffer.from(['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-', 'ANTIVIRUS-TEST-FILE!', '$H+H*'].join(''));
 
 /** clamd allows a MaxRecursion of at most 100. */
-export function nested(): Uint8Array {
+export const nested = onFirstUse((): Uint8Array => {
   let content = eicar();
   for (let layer = 0; layer < 101; layer += 1) content = zipSync({ a: content });
   return content;
-}
+});
 
 /** Only the flags are set: scanners then treat the content as encrypted. */
 export function encrypted(): Uint8Array {

@@ -5,6 +5,7 @@ import { operation } from '../../steps/operation-context.js';
 export const chainAudit = operation({
   effect: 'write',
   isUpkeep: true,
+  whileMoving: 'settling',
   input: s.object({}),
   output: s.object({ chained: s.integer(), more: s.flag() }),
   fails: [],

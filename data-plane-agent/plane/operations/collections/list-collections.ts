@@ -1,10 +1,9 @@
 import { pageOf } from '../../contract/records/common.js';
 import { CollectionPage, CollectionQuery } from '../../contract/records/collections.js';
-import type { CollectionTab } from '../../contract/vocabulary.js';
 import { collectionRow } from '../../domain/collections/answers.js';
+import { COLLECTED } from '../../domain/collections/tabs.js';
 import { requireSubjectInScope } from '../../domain/subject-in-scope.js';
 import { operation } from '../../steps/operation-context.js';
-import type { CollectedTab } from '../../store/payment-list.js';
 
 /** Open payment lines that are overdue or due soon, with their reminders and holds. */
 export const listCollections = operation({
@@ -16,7 +15,7 @@ export const listCollections = operation({
     requireSubjectInScope(call, subjectId ?? null);
     const asked = { page: page ?? 1, pageSize: pageSize ?? 20 };
     const filter = {
-      tab: TABS[tab ?? 'overdue'],
+      tab: COLLECTED[tab ?? 'overdue'],
       contractId: null,
       subjectId: subjectId ?? null,
       includeDeleted: false,
@@ -35,9 +34,3 @@ export const listCollections = operation({
     );
   },
 });
-
-const TABS: Readonly<Record<CollectionTab, 'overdue' | CollectedTab>> = {
-  overdue: 'overdue',
-  soon: 'due_soon',
-  all: 'overdue_or_due_soon',
-};

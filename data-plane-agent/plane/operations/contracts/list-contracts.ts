@@ -1,15 +1,17 @@
 import { addDays } from '../../../base/day.js';
+import { joined, jsonTextOf } from '../../../base/json-text.js';
+import { mapYielding } from '../../../base/yielding.js';
 import { pageOf } from '../../contract/records/common.js';
-import { ContractPage, ContractQuery } from '../../contract/records/contracts.js';
-import { contractSummary } from '../../domain/contracts/presenter.js';
+import { ContractQuery, PreparedContractPage, type PreparedContract } from '../../contract/records/contracts.js';
+import { contractState } from '../../domain/contracts/presenter.js';
 import { filterOf, orderOf } from '../../steps/contracts/list-filter.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** One page of the contracts in scope, with an exact total. */
+/** One page of the contracts in scope, ready to be sent, with an exact total. */
 export const listContracts = operation({
   effect: 'read',
   input: ContractQuery,
-  output: ContractPage,
+  output: PreparedContractPage,
   fails: [],
   async run({ store }, call, query) {
     const page = query.page ?? 1;
@@ -21,10 +23,14 @@ export const listContracts = operation({
         ? await store.contractList.page(selection, orderOf(query), { offset, limit: pageSize })
         : [];
     const due = await store.contractList.dueLines(rows, addDays(call.today, call.reminderLeadDays));
-    const shown = await store.fields.shown(rows);
-    return pageOf(
-      shown.map((row) => contractSummary(row, due.get(row.id) ?? [], call)),
-      { page, pageSize, total: selection.total },
-    );
+    const cores = await store.contractList.coresOf(rows);
+    const items = await mapYielding(await store.fields.shown(rows), (row): PreparedContract => {
+      const { id, subjectId, ownerId, ownerSuperiorId, createdBy, updatedBy } = row;
+      const core = cores.get(id);
+      if (core === undefined) throw new Error(`contract ${id} is not in the snapshot that listed it`);
+      const state = jsonTextOf(contractState(row, due.get(id) ?? [], call));
+      return { id, json: joined(core, state), subjectId, ownerId, ownerSuperiorId, createdBy, updatedBy };
+    });
+    return pageOf(items, { page, pageSize, total: selection.total });
   },
 });

@@ -3,7 +3,7 @@ import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { pageOf } from '../../contract/records/common.js';
 import { HistoryPage, HistoryQuery, type HistoryEntry } from '../../contract/records/history.js';
-import { keptChanges } from '../../domain/audit/kept.js';
+import { keptChanges, type KeptChange } from '../../domain/audit/kept.js';
 import { historyEntry } from '../../domain/contracts/history.js';
 import { operation, type OperationContext } from '../../steps/operation-context.js';
 
@@ -27,12 +27,16 @@ export const listHistory = operation({
     for (const row of rows) {
       const kept = keptChanges(row);
       const currencyOf = await store.currencies.of(kept);
+      for (const [id, step] of await store.reminders.stepsOf(remindersIn(kept))) names.set(id, step);
       entries.push(historyEntry(row, kept, { currencyOf, visibleFields, names }));
       if (row.changes.length > LONG_EVENT) await nextTurn();
     }
     return pageOf(entries, { ...asked, total });
   },
 });
+
+const remindersIn = (kept: readonly KeptChange[]): string[] =>
+  kept.filter(({ record }) => record === 'reminder').map(({ id }) => id);
 
 /** The names of a contract's records, including removed lines: an event contains only changed fields. */
 async function namesOf(store: OperationContext['store'], contractId: string): Promise<[id: string, name: string][]> {

@@ -8,13 +8,14 @@ export const getHandoverExtent = operation({
   input: s.object({ memberId: s.id() }),
   output: HandoverExtent,
   fails: [],
-  async run({ store: { ownership, tasks, views } }, _call, { memberId }) {
+  async run({ store: { ownership, tasks, pendingReminders, views } }, _call, { memberId }) {
     return {
       totals: {
         ...NOTHING,
         contracts: await ownership.owned(memberId),
         contractsAsSupervisor: await ownership.supervised(memberId),
         openTasks: await tasks.countOpenOf(memberId),
+        reminders: await pendingReminders.countOf(memberId),
         personalViews: await views.count('personal', memberId),
         teamViews: await views.count('team', memberId),
       },
@@ -22,12 +23,16 @@ export const getHandoverExtent = operation({
         contracts: await ownership.samples('owned', memberId),
         contractsAsSupervisor: await ownership.samples('supervised', memberId),
         openTasks: await tasks.samplesOf(memberId),
-        reminders: [],
+        reminders: await pendingReminders.samplesOf(memberId),
         personalViews: await views.samples('personal', memberId, SAMPLES),
         teamViews: await views.samples('team', memberId, SAMPLES),
       },
       subjectIds: [
-        ...new Set([...(await ownership.subjectsOf(memberId)), ...(await tasks.subjectsOf(memberId))]),
+        ...new Set([
+          ...(await ownership.subjectsOf(memberId)),
+          ...(await tasks.subjectsOf(memberId)),
+          ...(await pendingReminders.subjectsOf(memberId)),
+        ]),
       ].toSorted(),
     };
   },

@@ -4,6 +4,7 @@ import { s } from '../../../base/schema.js';
 import { HandoverTotals, NOTHING } from '../../contract/records/ownership.js';
 import { handedOver, type Handover, type Responsible } from '../../domain/contracts/handover.js';
 import type { HeldContract } from '../../store/ownership.js';
+import type { PendingReminder } from '../../store/pending-reminders.js';
 import { operation } from '../../steps/operation-context.js';
 import { handOverViews } from '../../steps/views/hand-over-views.js';
 
@@ -24,6 +25,7 @@ export const handOver = operation({
     transferContracts: s.flag(),
     transferContractSupervisors: s.flag(),
     transferTasks: s.flag(),
+    transferReminders: s.flag(),
     transferSavedViews: s.flag(),
     memberStays: s.omittable(s.flag('The member keeps their personal views, and the successor gets copies.')),
   }),
@@ -32,7 +34,15 @@ export const handOver = operation({
   async run(
     { store, clock },
     call,
-    { successorScope, memberName, memberStays = false, transferTasks, transferSavedViews, ...handover },
+    {
+      successorScope,
+      memberName,
+      memberStays = false,
+      transferTasks,
+      transferReminders,
+      transferSavedViews,
+      ...handover
+    },
   ) {
     refuseForm(handover);
     const held = await store.ownership.held(handover.memberId);
@@ -40,7 +50,9 @@ export const handOver = operation({
       .map((contract) => ({ contract, to: handedOver(contract, handover) }))
       .filter(({ contract, to }) => isMoved(contract, to));
     const tasks = transferTasks ? await store.tasks.heldBy(handover.memberId) : [];
-    refuseScope([...moved.map(({ contract }) => contract), ...tasks], successorScope);
+    const pending = await store.pendingReminders.of(handover.memberId);
+    const reminders = transferReminders ? pending : [];
+    refuseScope([...moved.map(({ contract }) => contract), ...tasks, ...reminders], successorScope);
     const by = { now: clock.now(), actorId: call.actor.id };
     for (const group of grouped(moved)) await store.ownership.assign(group.contracts, group.to, by);
     await store.tasks.assign(tasks, {
@@ -49,6 +61,8 @@ export const handOver = operation({
       moved: new Set(moved.map(({ contract }) => contract.id)),
       ...by,
     });
+    for (const [recipientId, some] of addressed(pending, { moved, transferReminders, ...handover }))
+      await store.pendingReminders.address(some, { recipientId, now: by.now });
     const views = transferSavedViews
       ? await handOverViews({ store, clock }, { ...handover, memberName, memberStays })
       : {};
@@ -61,6 +75,7 @@ export const handOver = operation({
           handover,
         ),
         openTasks: tasks.length,
+        reminders: reminders.length,
         ...views,
       },
       superiorsReplaced: replaced.filter(({ to }) => to.ownerSuperiorId !== null).length,
@@ -102,6 +117,33 @@ function grouped(moves: readonly Move[]): { to: Responsible; contracts: HeldCont
     group.contracts.push(contract);
   }
   return [...groups.values()];
+}
+
+/**
+ * Who receives the leaving member's queued reminders: the successor, or still the member. Where that is the owner of the
+ * contract, the reminder follows the contract (`null`).
+ */
+function addressed(
+  pending: readonly PendingReminder[],
+  {
+    moved,
+    memberId,
+    successorId,
+    transferReminders,
+  }: Pick<Handover, 'memberId' | 'successorId'> & {
+    readonly moved: readonly Move[];
+    readonly transferReminders: boolean;
+  },
+): Map<string | null, PendingReminder[]> {
+  const left = new Set(
+    moved
+      .filter(({ contract, to }) => contract.ownerId === memberId && to.ownerId !== memberId)
+      .map(({ contract }) => contract.id),
+  );
+  return Map.groupBy(pending, ({ contractId, recipientId }) => {
+    if (transferReminders) return left.has(contractId) ? null : successorId;
+    return left.has(contractId) ? memberId : recipientId;
+  });
 }
 
 const counts = (

@@ -56,5 +56,5 @@ export async function quarantined(
 
 /** Enqueues the notification of the uploader and of the tenant's default channel. */
 export function enqueueInfected({ recorder }: OperationContext, { id }: FileRow): void {
-  recorder.enqueue('file.infected', { fileId: id });
+  recorder.enqueue({ topic: 'file.infected', lane: 'file.infected', reference: { fileId: id } });
 }

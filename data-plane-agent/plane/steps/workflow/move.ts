@@ -57,7 +57,11 @@ export async function moveContract(
     note,
   });
   if (effects.notifyChannelId)
-    recorder.enqueue('workflow.moved', { channelId: effects.notifyChannelId, contractId: row.id, eventId: event.id });
+    recorder.enqueue({
+      topic: 'workflow.moved',
+      lane: effects.notifyChannelId,
+      reference: { channelId: effects.notifyChannelId, contractId: row.id, eventId: event.id },
+    });
   return {
     row: after,
     warnings: [...withTask.warnings, ...(await warningsOf(context, { way, row: after, note }))],

@@ -17,6 +17,8 @@ import { dueWork } from './0015-due-work.js';
 import { invoiceRegister } from './0016-invoice-register.js';
 import { receiptsByTransfer } from './0017-receipts-by-transfer.js';
 import { collections } from './0018-collections.js';
+import { deliveries } from './0019-deliveries.js';
+import { dataMoves } from './0020-data-moves.js';
 
 /** The steps of the tenant database's schema, oldest first. A step that has landed is never edited. */
 export const TENANT_MIGRATIONS: readonly Migration[] = [
@@ -38,4 +40,6 @@ export const TENANT_MIGRATIONS: readonly Migration[] = [
   invoiceRegister,
   receiptsByTransfer,
   collections,
+  deliveries,
+  dataMoves,
 ];

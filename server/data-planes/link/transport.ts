@@ -1,0 +1,131 @@
+import type { CryptoKey } from 'jose';
+import type { Clock } from '../../../data-plane-agent/base/clock.js';
+import { newId } from '../../../data-plane-agent/base/ids.js';
+import { jsonBytes } from '../../../data-plane-agent/base/json-pieces.js';
+import { parseJsonYielding } from '../../../data-plane-agent/base/json-yielding.js';
+import { signRequest, verifyReply, type RequestFacts } from '../../../data-plane-agent/base/link/envelope.js';
+import type { Signer } from '../../../data-plane-agent/base/link/keys.js';
+import { LINK } from '../../../data-plane-agent/base/link/limits.js';
+import { LinkLost, type LinkMessage } from '../../../data-plane-agent/base/link/session.js';
+import { TOKEN_REFUSALS, TokenRefused, type TokenRefusal } from '../../../data-plane-agent/base/link/tokens.js';
+import type { Call } from '../../../data-plane-agent/plane/contract/call.js';
+import { TransportError, type Transport, type WireReply } from '../../../data-plane-agent/plane/contract/wire.js';
+
+/** A way to an agent: a session of this process or of another replica, or the agent's endpoint. */
+export interface AgentRoute {
+  /** The version of the protocol that the agent and this process speak. */
+  readonly protocol: number;
+  readonly facts: RequestFacts;
+  send(message: LinkMessage, options: { readonly signal: AbortSignal }): Promise<LinkMessage>;
+}
+
+export interface TransportParts {
+  /** The keys that may sign, the active one first. */
+  readonly signers: () => Promise<readonly Signer[]>;
+  /** The agent's key of that id. */
+  readonly keyOf: (kid: string) => Promise<CryptoKey | undefined> | CryptoKey | undefined;
+  readonly clock: Clock;
+  /** Called when the agent refuses a request, or a reply of it is refused. */
+  readonly onRefused?: ((by: 'agent' | 'control_plane', reason: TokenRefusal) => void) | undefined;
+  /** Called when a reply is accepted, with the time by the agent's clock, in epoch milliseconds of a full second. */
+  readonly onReply?: ((signedAt: number) => void) | undefined;
+}
+
+/** Signs each request, sends it on the route, and verifies the reply. */
+export const transportOver =
+  (route: AgentRoute, parts: TransportParts): Transport =>
+  async (request, { signal }) => {
+    const { facts, protocol } = route;
+    const body = await jsonBytes({ ...request, protocol });
+    if (body.length > LINK.bodyBytes)
+      throw new TransportError('the request is too large for the link', { nothingRan: true });
+    const attempt = async (signer: Signer): Promise<LinkMessage & { readonly jti: string }> => {
+      const { token, jti } = await signRequest(facts, {
+        operation: request.name,
+        subject: subjectOf(request.call),
+        body,
+        jti: newId(),
+        signer,
+        clock: parts.clock,
+      });
+      return { ...(await sent(route, { head: { op: request.name, token }, body }, signal)), jti };
+    };
+    const [active, ...earlier] = await parts.signers();
+    if (!active) throw new Error('there is no key to sign requests to agents');
+    let reply = await attempt(active);
+    // An agent that has not learned the newest key yet accepts an earlier one.
+    const oldest = earlier.at(-1);
+    if (oldest && refusalIn(reply) === 'unknown_key') reply = await attempt(oldest);
+    const refused = refusalIn(reply);
+    if (refused !== undefined) {
+      parts.onRefused?.('agent', refused);
+      // The first one may have run if the agent says that it received the request twice.
+      throw new TransportError(`the agent refused the request: ${refused}`, { nothingRan: refused !== 'replayed' });
+    }
+    await verified(reply, { jti: reply.jti, facts, parts });
+    return wireReply(reply.body);
+  };
+
+/** Who caused the request: the member, or the part of the system. */
+const subjectOf = ({ actor }: Call): string => actor.id ?? `${actor.kind}:${actor.name}`;
+
+async function sent(route: AgentRoute, message: LinkMessage, signal: AbortSignal): Promise<LinkMessage> {
+  try {
+    return await route.send(message, { signal });
+  } catch (error) {
+    if (error instanceof LinkLost)
+      throw new TransportError(error.message, {
+        nothingRan: error.nothingRan,
+        sessionEnded: error.sessionEnded,
+        cause: error,
+      });
+    throw error;
+  }
+}
+
+async function verified(
+  { head, body }: LinkMessage,
+  {
+    jti,
+    facts,
+    parts: { keyOf, clock, onRefused, onReply },
+  }: { readonly jti: string; readonly facts: RequestFacts; readonly parts: TransportParts },
+): Promise<void> {
+  try {
+    onReply?.(await verifyReply({ token: textIn(head, 'token') ?? '', body, jti }, facts, { keyOf, clock }));
+  } catch (error) {
+    if (!(error instanceof TokenRefused)) throw error;
+    onRefused?.('control_plane', error.reason);
+    throw new TransportError(`the reply was refused: ${error.message}`, { nothingRan: false, cause: error });
+  }
+}
+
+/** A signed reply is JSON of the agent that joined; the data plane's caller validates the output itself. */
+async function wireReply(body: Uint8Array): Promise<WireReply> {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+  try {
+    const parsed = await parseJsonYielding(text, REPLY_LIMITS);
+    if ('value' in parsed && typeof parsed.value === 'object' && parsed.value !== null && 'ok' in parsed.value)
+      return parsed.value as WireReply; // signed by the agent, and its parts are checked where they are used
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new TransportError('the reply is not one of an operation', { nothingRan: false });
+}
+
+/** Far above every output: the size of the body is the actual limit. */
+const REPLY_LIMITS = { levels: 64, values: 50_000_000, keys: 10_000_000 } as const;
+
+const REFUSALS: ReadonlySet<string> = new Set(TOKEN_REFUSALS);
+
+function refusalIn({ head }: LinkMessage): TokenRefusal | undefined {
+  const refused = head['refused'];
+  if (refused === undefined) return undefined;
+  return typeof refused === 'string' && REFUSALS.has(refused) ? (refused as TokenRefusal) : 'malformed';
+}
+
+/** A text of a message's head. */
+export const textIn = (head: LinkMessage['head'], name: string): string | undefined => {
+  const value = head[name];
+  return typeof value === 'string' ? value : undefined;
+};

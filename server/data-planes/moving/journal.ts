@@ -1,0 +1,42 @@
+import type { Clock } from '../../../data-plane-agent/base/clock.js';
+import type { Database, Transaction } from '../../../data-plane-agent/base/database/database.js';
+import { DataMoveStore, type DataMoveRecord, type MoveProgress } from '../../store/data-moves.js';
+import { MoveFault } from './move-fault.js';
+
+/** The record of a move, which each step updates, so that another process continues where this one ended. */
+export interface Journal {
+  readonly move: DataMoveRecord;
+  /** Throws DATA_MOVE_RUNNING if another process has continued the move. */
+  save(changes: Partial<DataMoveRecord>, also?: (tx: Transaction, at: number) => Promise<void>): Promise<void>;
+  progress(changes: Partial<MoveProgress>): Promise<void>;
+  /** Of what costs nothing to repeat: it is written with what is saved next. */
+  note(changes: Partial<MoveProgress>): void;
+}
+
+export function createJournal(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  begun: DataMoveRecord,
+): Journal {
+  let move = begun;
+  const journal: Journal = {
+    get move() {
+      return move;
+    },
+    async save(changes, also) {
+      const before = move;
+      // Also within one millisecond each state has a time of its own, by which a concurrent change is noticed.
+      const after = { ...before, ...changes, updatedAt: Math.max(clock.now(), before.updatedAt + 1) };
+      await database.write({ tenantId: null }, async (tx) => {
+        if (!(await new DataMoveStore(tx, before.tenantId).update(before, after)))
+          throw new MoveFault('DATA_MOVE_RUNNING', 'another process has continued the move');
+        await also?.(tx, after.updatedAt);
+      });
+      move = after;
+    },
+    note: (changes) => {
+      move = { ...move, progress: { ...move.progress, ...changes } };
+    },
+    progress: (changes) => journal.save({ progress: { ...move.progress, ...changes } }),
+  };
+  return journal;
+}
