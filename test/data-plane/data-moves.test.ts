@@ -9,6 +9,7 @@ import type { Operations } from '../../data-plane-agent/plane/operations/index.j
 import { MoveFault } from '../../server/data-planes/moving/move-fault.js';
 import type { Planes } from '../../server/data-planes/moving/sides.js';
 import { rowsOf } from '../support/data-moves.js';
+import { until } from '../support/joined-agent.js';
 import { openPair, type OpenPair, type PlanePair } from '../support/plane-pair.js';
 import { needsPostgres } from '../support/postgres.js';
 import { aContract, aLine } from '../support/samples.js';
@@ -158,9 +159,14 @@ for (const kinds of [
       });
       await written;
       const moving = pair.moves().move({ ...pair.request, direction: 'agent' });
-      await sleep(300);
-      expect((await pair.moves().latest(pair.call.tenantId))?.phase).to.equal('freezing');
-      release();
+      const phase = async () => (await pair.moves().latest(pair.call.tenantId))?.phase;
+      try {
+        await until(async () => (await phase()) === 'freezing', 'the data plane is about to be frozen');
+        await sleep(300);
+        expect(await phase()).to.equal('freezing');
+      } finally {
+        release();
+      }
       await writing;
       await moving;
       const rows = (await rowsOf(pair.to.database, pair.call.tenantId))['closed_records'];

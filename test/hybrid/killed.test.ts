@@ -85,9 +85,9 @@ describe('an agent and a control plane that are killed (kill -9) during keyed wr
     writes.checkStored(join(processes.agentDir, 'tenant.db'));
     const seen = JSON.stringify(writes.counts);
     expect(writes.counts.acknowledged, seen).to.equal(WRITES);
-    // They were killed while writes were in progress.
+    // The control plane was killed while writes were in progress. Those that an agent lost with its life are mostly sent to
+    // its successor, within their time: clients see nothing of them.
     expect(writes.counts.unanswered, seen).to.be.greaterThan(0);
-    expect(writes.counts.unavailable + writes.counts.unknown, seen).to.be.greaterThan(0);
     figures('writes', writes.counts);
   });
 });

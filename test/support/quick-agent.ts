@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import schedule from 'node-schedule';
 import { loadAgentConfig } from '../../data-plane-agent/agent/config-load.js';
 import { connectOutbound } from '../../data-plane-agent/agent/link/outbound.js';
 import { serveAgent } from '../../data-plane-agent/agent/serve.js';
@@ -33,7 +34,8 @@ export interface QuickAgent {
 
 /**
  * Starts `duebook-agent run` with the shortest delays before new connections, for tests that kill it, or what it is
- * connected to, again and again. SIGUSR2 runs the jobs of files: readings, scans, the sweep.
+ * connected to, again and again. Scheduled work does not run, so that a test decides when: SIGUSR2 runs the jobs of files
+ * (readings, scans, the sweep).
  */
 export const startQuickAgent = ({ dataDir, aheadMs = 0, env = {} }: QuickAgent): Promise<Running> =>
   startProcess([program('test/support/quick-agent.ts')], {
@@ -61,6 +63,7 @@ if (process.argv[1] === import.meta.filename) {
     residentBytes: () => process.memoryUsage.rss(),
     connect: (linked) => connectOutbound({ ...linked, random: () => 0 }),
   });
+  await schedule.gracefulShutdown();
   let jobs: Promise<unknown> = Promise.resolve();
   process.on('SIGUSR2', () => {
     for (const name of ['documents', 'file-scans', 'file-sweep']) jobs = jobs.then(() => runJob(name));
