@@ -12,7 +12,7 @@ import {
   type Field,
   type Json,
 } from '../support/schemas.js';
-import type { Sample } from './requests.js';
+import type { Sample } from '../guarantees/requests.js';
 
 /** A body or query that is as expensive as possible for its endpoint. */
 export interface Worst {

@@ -7,8 +7,8 @@ import { program } from '../support/programs.js';
 import type { Sent, ToSend } from '../support/send-worker.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { collectGarbage, longestWork } from '../support/watched-loop.js';
-import { organisation, type Organisation } from './organisations.js';
-import { sampleOf, type Sample } from './requests.js';
+import { organisation, type Organisation } from '../guarantees/organisations.js';
+import { sampleOf, type Sample } from '../guarantees/requests.js';
 import { worstQueries, type Worst } from './worst-bodies.js';
 import { IMPORT_ROUTES } from './worst-imports.js';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { program } from '../../support/programs.js';
-import type { ReadMany } from '../../support/read-many.js';
+import { program } from '../support/programs.js';
+import type { ReadMany } from '../support/read-many.js';
 
 describe('the memory of a process that reads documents', function () {
   this.timeout(180_000); // each thread loads its libraries again

@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { needsClamd, startClamd, type TestClamd } from '../../support/clamd.js';
-import { program } from '../../support/programs.js';
-import type { ScanMany } from '../../support/scan-many.js';
+import { needsClamd, startClamd, type TestClamd } from '../support/clamd.js';
+import { program } from '../support/programs.js';
+import type { ScanMany } from '../support/scan-many.js';
 
 describe('scanning 50 files of 40 MB, four at a time', () => {
   needsClamd();

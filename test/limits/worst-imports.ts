@@ -3,7 +3,7 @@ import { CONTRACT_COLUMNS, LINE_COLUMNS } from '../../data-plane-agent/plane/dom
 import { MAX_COLUMNS, MAX_IMPORT_ROWS } from '../../data-plane-agent/plane/contract/records/sheet.js';
 import { csvRow } from '../../data-plane-agent/plane/domain/sheet/csv-write.js';
 import { aWorkbook, SHEET } from '../support/workbook.js';
-import type { Sample } from './requests.js';
+import type { Sample } from '../guarantees/requests.js';
 import type { Worst } from './worst-bodies.js';
 
 export const IMPORT_ROUTES: readonly string[] = ['POST /contracts/import', 'POST /contracts/import/preview'];
