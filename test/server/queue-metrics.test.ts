@@ -15,6 +15,7 @@ for (const database of ['sqlite', 'postgres'] as const)
     let server: TestServer;
     before(async () => {
       server = await startServer({ database, clock, env: { METRICS_TOKEN: 'a-token' } });
+      await server.schedules.stop(); // they would send what waits
     });
     after(() => server.stop());
 
