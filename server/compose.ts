@@ -51,6 +51,7 @@ import { deliveryLabels, queueReadings } from './notifications/metrics.js';
 import { composeDelivering, composeSender } from './compose/notifications.js';
 import { keySet } from './pages.js';
 import { createSchedules, type Schedules } from '../data-plane-agent/base/schedules.js';
+import { measurePlane } from '../data-plane-agent/host/metrics.js';
 import type { Services } from './services/services.js';
 import { keyedDatabase } from './store/keyed-database.js';
 import { createReminders } from './collections/reminders.js';
@@ -150,6 +151,7 @@ export async function compose(
       queues: queueReadings({ platform, hosted, clock }),
       pools: { platform: () => platform.pool(), ...(hosted ? { tenant: () => hosted.database.pool() } : {}) },
     });
+    if (hosted) measurePlane(metrics, { hosted, clock });
     const { engine, deliveries, mails } = composeDelivering(config, {
       ...parts,
       log,

@@ -14,6 +14,7 @@ import type { Hello } from '../base/link/messages.js';
 import type { Log } from '../base/log.js';
 import { versionOf } from '../base/package-version.js';
 import { createSchedules } from '../base/schedules.js';
+import { measurePlane } from '../host/metrics.js';
 import { openPlane, planeDatabase, type HostedPlane } from '../host/open-plane.js';
 import { stopInOrder } from '../host/stop-in-order.js';
 import { operationsHash } from '../plane/operations/hash.js';
@@ -95,6 +96,7 @@ export async function serveAgent(config: AgentConfig, options: ServeOptions): Pr
   const hosted = await openPlane(config, options);
   const reporting = createReporting(config, { hosted, clock, log });
   const metrics = createMetrics({ token: config.metricsToken, pools: { tenant: () => hosted.database.pool() } });
+  measurePlane(metrics, { hosted, clock });
   let link: AgentLink = DIRECT;
   const counted = createAgentMetrics(metrics.registry, () => link);
   const answer = createAnswering({

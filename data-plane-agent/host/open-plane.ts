@@ -33,6 +33,8 @@ export interface HostedPlane {
   jobs(parts: { readonly tenants: FindTenants; readonly deliver?: Step }): readonly Job[];
   /** How many tenants have due messages in their outbox, counted up to a limit, and since when the oldest waits. */
   dueMessages(limit: number): Promise<{ readonly count: number; readonly since: number | null }>;
+  /** Since when the file that has waited the longest for a scan is due; null if none is. */
+  scansDueSince(): Promise<number | null>;
   /** Call after all work has ended: see `stopInOrder`. */
   close(): Promise<void>;
 }
@@ -82,6 +84,10 @@ export async function openPlane(
       jobs: ({ tenants, deliver }) =>
         planeJobs({ upkeep: createUpkeep({ database, plane, clock, log, tenants }), files, deliver }),
       dueMessages: (limit) => dueSince(database, { kind: 'outbox', now: clock.now(), limit }),
+      scansDueSince: async () => {
+        if (!files.policy.scans) return null;
+        return (await dueSince(database, { kind: 'file-scans', now: clock.now(), limit: 1 })).since;
+      },
       async close() {
         await background.settled();
         await files.close();

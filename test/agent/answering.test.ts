@@ -187,6 +187,8 @@ describe('an agent that is called directly', () => {
     expect(metrics).to.match(/duebook_agent_link_connected 1/);
     expect(metrics).to.match(/nodejs_eventloop_lag_seconds/);
     expect(metrics).to.match(/duebook_database_connections\{database="tenant"/);
+    expect(metrics).to.match(/^duebook_file_scans_total\{verdict="infected"\} 0$/m);
+    expect(metrics).to.match(/^duebook_file_scans_oldest_seconds 0$/m);
     for (const path of ['/livez', '/readyz'])
       expect(await (await fetch(`${running.origin}${path}`)).json()).to.deep.equal({ status: 'ok' });
     expect(await (await fetch(`${running.origin}/healthz`)).json()).to.include({

@@ -30,6 +30,8 @@ export interface Metrics {
   durations(measured: Measured): (value: string, seconds: number) => void;
   /** Shows readings by one label, taken at each scrape. */
   readings(read: Read): void;
+  /** Shows one reading, taken at each scrape; none while it is undefined. */
+  reading(read: ReadOne): void;
   delivered(attempt: DeliveryLabels): void;
   /** For metrics of a single program; undefined if nothing is measured. */
   readonly registry: Registry | undefined;
@@ -53,6 +55,12 @@ export interface Read {
   readonly help: string;
   readonly label: string;
   readonly read: () => Promise<Readonly<Record<string, number>>>;
+}
+
+export interface ReadOne {
+  readonly name: `duebook_${string}`;
+  readonly help: string;
+  readonly read: () => Promise<number | undefined>;
 }
 
 export interface Counted<V extends string> {
@@ -82,6 +90,7 @@ export function createMetrics({
       tally: () => () => undefined,
       durations: () => () => undefined,
       readings: () => undefined,
+      reading: () => undefined,
       delivered: () => undefined,
       registry: undefined,
       page: { path: PATH, answer: () => Promise.reject(fail('NOT_FOUND', {})) },
@@ -139,6 +148,18 @@ export function createMetrics({
         collect: async () => {
           gauge.reset();
           for (const [value, reading] of Object.entries(await read())) gauge.set({ [label]: value }, reading);
+        },
+      });
+    },
+    reading: ({ name, help, read }) => {
+      const gauge: Gauge = new Gauge({
+        name,
+        help,
+        registers: [registry],
+        collect: async () => {
+          gauge.remove();
+          const value = await read();
+          if (value !== undefined) gauge.set(value);
         },
       });
     },

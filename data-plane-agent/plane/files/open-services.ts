@@ -7,7 +7,7 @@ import type { ObjectStoreAddress } from './objects/object-store-address.js';
 import type { ObjectStore } from './objects/object-store.js';
 import { openObjectStore } from './objects/open-store.js';
 import { UNLIMITED, type TrustedScanner } from './scanner/scanner.js';
-import type { FileServices } from './services.js';
+import type { FileServices, OnScanned } from './services.js';
 import { documentReader } from './text/index.js';
 import { trusted } from './scanner/trusted-scanner.js';
 import { createUploadTokens } from './upload-tokens.js';
@@ -29,6 +29,8 @@ export interface FileSettings {
 export interface OpenedFiles extends FileServices {
   /** The URLs that this process must serve; an S3 server serves its own. */
   readonly urls: FileUrls | undefined;
+  /** Registers a function that is told of each scan. */
+  observeScans(observer: OnScanned): void;
   close(): Promise<void>;
 }
 
@@ -56,6 +58,7 @@ export function openFileServices(
   });
   const documents = documentReader({ residentBytes, maxBytes: fileMaxBytes, deadlineMs: READING_MS });
   const scanner = scannerOf(settings, { clock, log });
+  const observers: OnScanned[] = [];
   return {
     objects: objects(store),
     scanner,
@@ -68,6 +71,10 @@ export function openFileServices(
       scans: settings.fileScanMode !== 'off',
       downloadRequiresCleanScan: settings.fileDownloadRequiresCleanScan,
     },
+    onScanned: (finding, seconds) => {
+      for (const observer of observers) observer(finding, seconds);
+    },
+    observeScans: (observer) => void observers.push(observer),
     urls,
     async close() {
       scanner.close();

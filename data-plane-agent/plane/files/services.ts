@@ -1,3 +1,4 @@
+import type { Finding } from '../domain/files/scans.js';
 import type { ObjectStore } from './objects/object-store.js';
 import type { TrustedScanner } from './scanner/scanner.js';
 import type { DocumentReader } from './text/document-text.js';
@@ -10,7 +11,12 @@ export interface FileServices {
   readonly documents: DocumentReader;
   readonly tokens: UploadTokens;
   readonly policy: FilePolicy;
+  /** Told of each scan that has ended, for the metrics. */
+  readonly onScanned: OnScanned;
 }
+
+/** `seconds`: from the start of the reading to the verdict. */
+export type OnScanned = (finding: Finding, seconds: number) => void;
 
 /** The installation's rules for uploads and downloads. */
 export interface FilePolicy {

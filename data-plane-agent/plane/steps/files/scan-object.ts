@@ -63,7 +63,15 @@ export interface ScanOfReading {
  * exceed its limits; malware it does find counts. The scanner starts at the end of the content, which is withheld from
  * decompression bombs: they would keep it busy without result. Never rejects.
  */
-export async function scanBranch({
+export async function scanBranch(reading: ScanOfReading): Promise<Finding> {
+  const began = performance.now();
+  const finding = await verdictOf(reading);
+  // Otherwise what was found before the scan is the result of no scan.
+  if ((await reading.instead) === undefined) reading.files.onScanned(finding, (performance.now() - began) / 1000);
+  return finding;
+}
+
+async function verdictOf({
   files,
   bytes,
   reading,
