@@ -20,7 +20,10 @@ export interface Listening {
    * answered like requests without one, as HTTP allows.
    */
   onUpgrade(upgrades: Upgrades): void;
-  /** Refuses new connections, completes running requests, then closes. Upgraded connections are not waited for. */
+  /**
+   * Refuses new connections, completes running requests, whose answers end their connections, then closes. Upgraded
+   * connections are not waited for.
+   */
   stop(): Promise<void>;
 }
 
@@ -71,6 +74,7 @@ export async function listen(
   server.on('checkContinue', handle);
   answerParseErrors(server);
   limitRequests(server);
+  const endConnections = closingConnections(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -90,7 +94,33 @@ export async function listen(
         given.upgrade(request, socket, head);
       });
     },
-    stop: () => stop(server, upgraded),
+    stop: () => {
+      endConnections();
+      return stop(server, upgraded);
+    },
+  };
+}
+
+/**
+ * Returns a function after which every answer says that its connection closes. Node.js goes on announcing that it is
+ * kept, and a client would send its next request into a connection that `stop` is closing.
+ */
+function closingConnections(server: Server): () => void {
+  const running = new Set<ServerResponse>();
+  let isEnding = false;
+  const close = (answer: ServerResponse): void => {
+    if (!answer.headersSent) answer.setHeader('Connection', 'close');
+  };
+  const follow: RequestListener = (_request, answer) => {
+    if (isEnding) close(answer);
+    running.add(answer);
+    answer.once('close', () => running.delete(answer));
+  };
+  server.prependListener('request', follow);
+  server.prependListener('checkContinue', follow);
+  return () => {
+    isEnding = true;
+    for (const answer of running) close(answer);
   };
 }
 
