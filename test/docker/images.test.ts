@@ -67,6 +67,7 @@ describe('the images', () => {
       it('contains nothing of the compiler: packages without those for development, and what was compiled', () => {
         const copies = of(stage, 'COPY').filter((line) => line.startsWith('--from='));
         expect(copies).to.have.members([
+          '--from=postgresql /opt/postgresql /opt/postgresql',
           '--from=packages /build/node_modules node_modules',
           '--from=packages /licences licences',
           '--from=build /build/dist dist',
@@ -74,6 +75,15 @@ describe('the images', () => {
         expect(of('packages', 'RUN').join(' ')).to.contain('npm ci --omit=dev');
       });
     });
+
+  it('have a pg_dump that can dump the PostgreSQL of compose.yaml, and pg_restore beside it', () => {
+    const [, server] = /^ +image: postgres:(\d+)\./m.exec(read('docker/compose.yaml')) ?? [];
+    const [, client] = /^POSTGRESQL=(\d+)$/m.exec(of('postgresql', 'ARG').join('\n')) ?? [];
+    expect(Number(client)).to.be.at.least(Number(server));
+    expect(of('server', 'RUN').join(' ')).to.contain(
+      'ln -s /opt/postgresql/bin/pg_dump /opt/postgresql/bin/pg_restore /usr/local/bin/',
+    );
+  });
 
   it('contain every file that the package contains', () => {
     const { files } = JSON.parse(read('package.json')) as { files: readonly string[] };
