@@ -44,7 +44,9 @@ export function directRoutes(parts: DirectParts): HttpMiddleware {
     const { token, body } = await received(ctx, parts);
     const disconnected = new AbortController();
     ctx.res.once('close', () => disconnected.abort());
-    const reply = await answer({ head: { token }, body }, { signal: disconnected.signal, session: bootId });
+    const { trace } = ctx.state.exchange.info;
+    const head = { token, ...(trace && { traceparent: trace.traceparent }) };
+    const reply = await answer({ head, body }, { signal: disconnected.signal, session: bootId });
     const { token: signed, refused } = reply.head;
     if (typeof signed === 'string') send(ctx, signed, reply.body);
     else refuse(ctx, { refused: String(refused), clock });

@@ -28,6 +28,8 @@ export interface LoggedOperation {
   /** The member on whose behalf it was made. */
   readonly actorId: string | null;
   readonly requestId: string | null;
+  /** Of the trace that the client named, if it did. */
+  readonly traceId?: string | undefined;
   /** Ids of records in the request, by field. */
   readonly ids?: Readonly<Record<string, string>> | undefined;
   /** `ok`, the code of a failure, `fault` for an internal error, or `refused:` and why the request was not accepted. */

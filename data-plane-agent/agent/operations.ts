@@ -7,6 +7,7 @@ import { signReply, verifyRequest, type RequestFacts } from '../base/link/envelo
 import type { LinkMessage } from '../base/link/session.js';
 import { createSeenTokens, TokenRefused, type TokenRefusal } from '../base/link/tokens.js';
 import type { Log } from '../base/log.js';
+import { traceOf, withTrace, type Trace } from '../base/trace.js';
 import type { DataPlane } from '../plane/contract/data-plane.js';
 import type { WireReply, WireRequest } from '../plane/contract/wire.js';
 import { OPERATION_NAMES, type Operations } from '../plane/operations/index.js';
@@ -16,15 +17,14 @@ import type { LoggedOperation, OperationLog } from './operation-log.js';
 import type { Policy } from './policy.js';
 
 /** What an agent does with an operation that it was asked for. Both transports use it. */
-export type Answering = (
-  message: LinkMessage,
-  options: {
-    /** The caller no longer waits, or the connection is lost. */
-    readonly signal: AbortSignal;
-    /** The session of the connection; for an agent that is called directly, the id of its process. */
-    readonly session: string;
-  },
-) => Promise<LinkMessage>;
+export type Answering = (message: LinkMessage, asked: Asked) => Promise<LinkMessage>;
+
+export interface Asked {
+  /** The caller no longer waits, or the connection is lost. */
+  readonly signal: AbortSignal;
+  /** The session of the connection; for an agent that is called directly, the id of its process. */
+  readonly session: string;
+}
 
 export interface AnsweringParts {
   readonly identity: LinkIdentity;
@@ -64,7 +64,7 @@ export function createAnswering({
     return run(request, { signal });
   };
 
-  return async ({ head, body }, { signal, session }) => {
+  const answer = async ({ head, body }: LinkMessage, { signal, session }: Asked, trace: Trace | undefined) => {
     const began = performance.now();
     const facts: RequestFacts = { controlPlane, connectionId, tenantId, session };
     const entry = (about: Partial<LoggedOperation> & { readonly outcome: string }): void =>
@@ -73,6 +73,7 @@ export function createAnswering({
         actorKind: null,
         actorId: null,
         requestId: null,
+        ...(trace && { traceId: trace.traceId }),
         ms: Math.round((performance.now() - began) * 10) / 10,
         bytesIn: body.byteLength,
         bytesOut: 0,
@@ -111,6 +112,10 @@ export function createAnswering({
       }
       return { head: { refused: reason }, body: new Uint8Array() };
     }
+  };
+  return (message, asked) => {
+    const trace = traceOf(message.head['traceparent']);
+    return withTrace(trace, () => answer(message, asked, trace));
   };
 }
 

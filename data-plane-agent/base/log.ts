@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { currentTrace } from './trace.js';
 
 /** Structured log: one line of JSON per record. */
 export type Log = pino.Logger;
@@ -24,11 +25,16 @@ export function createLog({ level, name, destination }: LogOptions): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       // `hide` has already serialized errors; pino's serializer would do so again.
       serializers: { err: (error: unknown) => error },
-      formatters: { log: (record) => hideFields(record, 0) },
+      formatters: { log: (record) => ({ ...traceOfWork(), ...hideFields(record, 0) }) },
     },
     destination ?? pino.destination(1),
   );
   return hidingBindings(log);
+}
+
+function traceOfWork(): { readonly traceId?: string } {
+  const trace = currentTrace();
+  return trace ? { traceId: trace.traceId } : {};
 }
 
 const SECRET_NAMES = new Set(

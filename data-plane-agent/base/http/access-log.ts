@@ -12,6 +12,7 @@ export const accessLog =
     log.info(
       {
         requestId: info.id,
+        ...(info.trace ? { traceId: info.trace.traceId } : {}),
         ...caller,
         ip: info.ip,
         method,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Clock } from '../clock.js';
+import { traceOf, withTrace } from '../trace.js';
 import type { RequestInfo } from './request.js';
 
 /** The only property that we put on Koa's `ctx.state`. */
@@ -55,7 +56,7 @@ export function beginExchange({
       };
       for (const observe of observers) observe(served);
     });
-    return next();
+    return withTrace(exchange.info.trace, next);
   };
 }
 
@@ -71,6 +72,7 @@ function infoOf(ctx: HttpContext, clock: Clock): RequestInfo {
   const sent = headers['x-request-id'];
   return {
     id: typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID(),
+    trace: traceOf(headers['traceparent']),
     ip: addressOf(ctx),
     userAgent: headers['user-agent'],
     origin: headers.origin,

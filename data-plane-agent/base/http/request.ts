@@ -1,9 +1,12 @@
 import type { IdempotencyKey } from '../idempotency-key.js';
+import type { Trace } from '../trace.js';
 
 /** The request data available to an endpoint, apart from its fields. */
 export interface RequestInfo {
   /** From `X-Request-Id`, or generated. */
   readonly id: string;
+  /** From `traceparent`. */
+  readonly trace?: Trace | undefined;
   /** The client's IP address; behind trusted proxies the one they report. */
   readonly ip: string;
   readonly userAgent: string | undefined;

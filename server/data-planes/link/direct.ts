@@ -48,12 +48,14 @@ export function createDirect({ controlPlane, clock, signers, outbound }: DirectP
     {
       path,
       token,
+      traceparent,
       body,
       signal,
       totalMs = MOST_MS,
     }: {
       readonly path: string;
       readonly token: string;
+      readonly traceparent?: string | undefined;
       readonly body: Uint8Array;
       readonly signal?: AbortSignal | undefined;
       readonly totalMs?: number;
@@ -63,7 +65,11 @@ export function createDirect({ controlPlane, clock, signers, outbound }: DirectP
       outbound.request({
         url: `${(endpoint ?? '').replace(/\/+$/, '')}${path}`,
         method: 'POST',
-        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+        headers: {
+          Authorization: `Bearer ${token}`,
+          'Content-Type': 'application/json',
+          ...(traceparent !== undefined && { traceparent }),
+        },
         body,
         maxBytes: LINK.bodyBytes,
         totalMs,
@@ -80,7 +86,13 @@ export function createDirect({ controlPlane, clock, signers, outbound }: DirectP
 
   return {
     send: (connection, { head, body }, { signal }) =>
-      post(connection, { path: LINK_PATHS.operations, token: textIn(head, 'token') ?? '', body, signal }),
+      post(connection, {
+        path: LINK_PATHS.operations,
+        token: textIn(head, 'token') ?? '',
+        traceparent: textIn(head, 'traceparent'),
+        body,
+        signal,
+      }),
     hello: async (connection, welcome) => {
       const facts: RequestFacts = {
         controlPlane,
