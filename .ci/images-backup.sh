@@ -37,6 +37,6 @@ podman exec -e BACKUP_PASSPHRASE "$server" duebook backup verify /data/book.tar
 # The dump has the rows of the organisation, which row-level security hides from the role of the server.
 podman exec "$server" sh -ec 'cd /tmp && tar -xf /data/book.tar && pg_restore --data-only --table=contracts --file=- databases/tenant.dump' >"$folder/rows"
 grep -q "$id" "$folder/rows"
-podman exec "$server" cat /data/book.tar | podman run --rm -i "${confined[@]}" -e BACKUP_PASSPHRASE "$agent" sh -ec 'cat >/tmp/book.tar && duebook backup verify /tmp/book.tar'
+podman exec "$server" cat /data/book.tar | podman run --rm -i "${confined[@]}" -e "SECRET_KEYS=$keys" -e FILE_SCAN_MODE=off -e BACKUP_PASSPHRASE "$agent" sh -ec 'cat >/tmp/book.tar && duebook backup verify /tmp/book.tar'
 podman stop -t 30 "$server" >/dev/null
 equal 0 "$(podman inspect "$server" --format '{{.State.ExitCode}}')"
