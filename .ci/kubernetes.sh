@@ -255,4 +255,7 @@ again() {
   through_agent
 }
 check 'an agent that is installed again has its identity and its data' again
+
+# ---- several replicas, and a rolling update ----
+. .ci/kubernetes-rolling.sh
 summary
