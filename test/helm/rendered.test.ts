@@ -12,6 +12,7 @@ interface Container {
   readonly resources: { readonly requests?: object; readonly limits?: object };
   readonly securityContext: unknown;
   readonly livenessProbe?: { readonly httpGet: { readonly path: string; readonly scheme?: string } };
+  readonly lifecycle?: { readonly preStop?: { readonly sleep?: { readonly seconds: number } } };
   readonly readinessProbe?: { readonly httpGet: { readonly path: string } };
 }
 interface Pod {
@@ -151,6 +152,17 @@ describe('the charts, rendered', () => {
       expect(await strategy(['database.type=postgres'])).to.equal('Recreate');
       expect(await strategy(['database.type=postgres', 'persistence.accessModes={ReadWriteMany}'])).to.equal('RollingUpdate');
       expect(await strategy([], 'postgres-s3')).to.equal('RollingUpdate');
+    });
+
+    it('goes on answering in a pod that ends until proxies know it, and then has the time to complete what runs', async () => {
+      for (const [chart, file] of VALUES_FILES.filter(([one]) => one === 'duebook')) {
+        const server = (await render(chart, { file })).find(({ kind }) => kind === 'Deployment');
+        const { template } = server?.spec as { readonly template: { readonly spec: Pod } };
+        const { terminationGracePeriodSeconds = 0, containers } = template.spec;
+        const seconds = containers[0]?.lifecycle?.preStop?.sleep?.seconds ?? 0;
+        expect(seconds, file).to.be.at.least(5);
+        expect(terminationGracePeriodSeconds, file).to.be.greaterThan(seconds + 25);
+      }
     });
 
     it('refuses several replicas over SQLite or a volume of one node, and databases without a volume', async () => {
