@@ -156,9 +156,8 @@ describe('the charts, rendered', () => {
 
     it('goes on answering in a pod that ends until proxies know it, and then has the time to complete what runs', async () => {
       for (const [chart, file] of VALUES_FILES.filter(([one]) => one === 'duebook')) {
-        const server = (await render(chart, { file })).find(({ kind }) => kind === 'Deployment');
-        const { template } = server?.spec as { readonly template: { readonly spec: Pod } };
-        const { terminationGracePeriodSeconds = 0, containers } = template.spec;
+        const [pod] = podsOf((await render(chart, { file })).filter(({ kind }) => kind === 'Deployment'));
+        const { terminationGracePeriodSeconds = 0, containers = [] } = pod ?? {};
         const seconds = containers[0]?.lifecycle?.preStop?.sleep?.seconds ?? 0;
         expect(seconds, file).to.be.at.least(5);
         expect(terminationGracePeriodSeconds, file).to.be.greaterThan(seconds + 25);

@@ -71,15 +71,7 @@ export async function scanBranch(reading: ScanOfReading): Promise<Finding> {
   return finding;
 }
 
-async function verdictOf({
-  files,
-  bytes,
-  reading,
-  scanner,
-  signal,
-  ready,
-  instead,
-}: ScanOfReading): Promise<Finding> {
+async function verdictOf({ files, bytes, reading, scanner, signal, ready, instead }: ScanOfReading): Promise<Finding> {
   const { sizeBytes } = bytes;
   const archive = inspectArchive(reading.branch().content as AsyncIterable<Buffer>);
   const known = archive.then(
