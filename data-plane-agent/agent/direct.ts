@@ -90,7 +90,7 @@ function createHello({ identity, hello, news, clock }: DirectParts): (ctx: HttpC
     if (!welcome.ok) throw problem(400, 'The body is no welcome');
     await news.welcome(welcome.value);
     const bytes = Buffer.from(JSON.stringify(await hello()));
-    send(ctx, await signReply(facts, { jti: claims.jti, body: bytes, signer: await identity.signer(), clock }), bytes);
+    send(ctx, signReply(facts, { jti: claims.jti, body: bytes, signer: identity.signer(), clock }), bytes);
   };
 }
 

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { CryptoKey } from 'jose';
+import type { KeyObject } from 'node:crypto';
 import { keyIdOf, signerOf, verifierOf, type LinkKeyPair, type PublicKey, type Signer } from '../base/link/keys.js';
 import type { Joined, LinkedTenant } from '../base/link/messages.js';
 import { IdentityFault, type IdentityFiles } from './identity-files.js';
@@ -41,7 +41,7 @@ export async function openIdentity(files: IdentityFiles): Promise<AgentIdentity>
     },
     signer: own.signer,
     rotates: () => files.read('key')?.next !== null,
-    accepts: (kid) => Promise.resolve(accepted.get(kid)),
+    accepts: (kid) => accepted.get(kid),
     async pin(keys) {
       // Without a key the agent would accept nothing ever again.
       if (keys.length === 0) throw new Error('the control plane sent no keys');
@@ -81,16 +81,16 @@ function notJoined(files: IdentityFiles): IdentityFault {
       );
 }
 
-async function verifiersOf(keys: readonly PublicKey[]): Promise<ReadonlyMap<string, CryptoKey>> {
-  return new Map(await Promise.all(keys.map(async (key) => [await keyIdOf(key), await verifierOf(key)] as const)));
+async function verifiersOf(keys: readonly PublicKey[]): Promise<ReadonlyMap<string, KeyObject>> {
+  return new Map(await Promise.all(keys.map(async (key) => [await keyIdOf(key), verifierOf(key)] as const)));
 }
 
 const sameKeys = (one: ReadonlyMap<string, unknown>, other: ReadonlyMap<string, unknown>): boolean =>
   one.size === other.size && [...one.keys()].every((kid) => other.has(kid));
 
 /** Signs with the key that is stored at the moment: `rotate-key` replaces it while the agent runs. */
-function createOwnKey(files: IdentityFiles): { signer(): Promise<Signer> } {
-  let known: { readonly version: string; readonly signer: Promise<Signer> } | undefined;
+function createOwnKey(files: IdentityFiles): { signer(): Signer } {
+  let known: { readonly version: string; readonly signer: Signer } | undefined;
   return {
     signer: () => {
       const version = versionOf(files.pathOf('key'));

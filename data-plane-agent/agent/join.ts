@@ -46,9 +46,9 @@ export async function join(
   const key = await newLinkKey();
   const instanceId = newId();
   files.write('joining', { instanceId, key });
-  const proof = await signJoin(
+  const proof = signJoin(
     { controlPlane, instanceId, joinToken, nonce: challenge.nonce },
-    { signer: await signerOf(key), clock },
+    { signer: signerOf(key), clock },
   );
   const joined = await client
     .post(
@@ -113,7 +113,7 @@ export async function rotateKey({
   const { controlPlane, connectionId } = connection;
   const { authorization, proof } = await signRotation(
     { controlPlane, connectionId, key: next.publicJwk },
-    { current: await signerOf(key.current), next: await signerOf(next), clock },
+    { current: signerOf(key.current), next: signerOf(next), clock },
   );
   const { oldKeyUntil } = await client.post(
     LINK_PATHS.rotate,

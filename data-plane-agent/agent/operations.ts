@@ -100,7 +100,7 @@ export function createAnswering({
         bytesOut: bytes.byteLength,
       });
       onAnswered(request.name, outcome);
-      const token = await signReply(facts, { jti: claims.jti, body: bytes, signer: await identity.signer(), clock });
+      const token = signReply(facts, { jti: claims.jti, body: bytes, signer: identity.signer(), clock });
       return { head: { token }, body: bytes };
     } catch (error) {
       if (!(error instanceof TokenRefused)) throw error;

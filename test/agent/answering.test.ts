@@ -74,7 +74,7 @@ describe('an agent that is called directly', () => {
     },
     'unknown_key: of another control plane': async () => {
       const asked = request('listContracts', {});
-      return posted(asked, { token: await tokenFor(asked, { signer: await signerOf(await newLinkKey()) }) });
+      return posted(asked, { token: await tokenFor(asked, { signer: signerOf(await newLinkKey()) }) });
     },
     'body: another body than the signed one': async () => {
       const asked = request('listContracts', {});
@@ -122,12 +122,12 @@ describe('an agent that is called directly', () => {
     },
   ): Promise<string> =>
     (
-      await signRequest(factsOf(running, session), {
+      signRequest(factsOf(running, session), {
         operation: asked.name,
         subject: 'test',
         body,
         jti: newId(),
-        signer: signer ?? (await signerOf(running.controlPlane)),
+        signer: signer ?? (signerOf(running.controlPlane)),
         clock: at === undefined ? systemClock : { now: () => at },
       })
     ).token;

@@ -162,8 +162,8 @@ describe('an agent whose control plane is away', () => {
     const body = Buffer.from(JSON.stringify(welcome));
     const jti = newId();
     const clock = { now: () => performance.timeOrigin + performance.now() };
-    const by = { signer: await signerOf(running.controlPlane), clock };
-    const { token } = await signRequest(facts, { operation: 'hello', subject: 'system', body, jti, ...by });
+    const by = { signer: signerOf(running.controlPlane), clock };
+    const { token } = signRequest(facts, { operation: 'hello', subject: 'system', body, jti, ...by });
     const answer = await fetch(`${running.origin}${LINK_PATHS.hello}`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
@@ -171,7 +171,7 @@ describe('an agent whose control plane is away', () => {
     });
     const bytes = Buffer.from(await answer.arrayBuffer());
     const reply = answer.headers.get('duebook-reply');
-    const ownKey = await verifierOf(running.own.publicJwk);
+    const ownKey = verifierOf(running.own.publicJwk);
     if (reply !== null) await verifyReply({ token: reply, body: bytes, jti }, facts, { keyOf: () => ownKey, clock });
     return { answer, verified: JSON.parse(bytes.toString('utf8')) as Hello };
   };

@@ -153,7 +153,7 @@ describe('the outbound link of an agent', () => {
         announce(factsOf(plane, seen?.sid ?? ''), {
           topic,
           value,
-          signer: await signerOf(pair),
+          signer: signerOf(pair),
           clock: systemClock,
         });
       const good = await by(plane.key);

@@ -127,7 +127,7 @@ export async function controlPlane(agent: LinkKeyPair, { tls = false } = {}): Pr
     const { token, json } = await announce(factsOf(plane, sid), {
       topic: WELCOME,
       value,
-      signer: await signerOf(plane.signsWith),
+      signer: signerOf(plane.signsWith),
       clock: systemClock,
     });
     return { sid, message: message({ op: WELCOME, token }, json) };

@@ -40,7 +40,7 @@ describe('the version of the protocol', () => {
     await once(server, 'listening');
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const own = await newLinkKey();
-    const signer = await signerOf(own);
+    const signer = signerOf(own);
     const { log, lines } = linesOf();
     const greeted: Greeted[] = [];
     const instanceId = newId();

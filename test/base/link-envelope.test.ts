@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { CryptoKey } from 'jose';
+import type { KeyObject } from 'node:crypto';
 import {
   signReply,
   signRequest,
@@ -45,17 +45,17 @@ describe('the signed envelope', () => {
 
   const keyOf =
     (pair: LinkKeyPair) =>
-    async (kid: string): Promise<CryptoKey | undefined> =>
+    (kid: string): KeyObject | undefined =>
       kid === pair.kid ? verifierOf(pair.publicJwk) : undefined;
 
   const request = async (text: string, { facts = FACTS, by = control, jti = text } = {}) => {
     const body = Buffer.from(text);
-    const { token } = await signRequest(facts, {
+    const { token } = signRequest(facts, {
       operation: 'listContracts',
       subject: 'member',
       body,
       jti,
-      signer: await signerOf(by),
+      signer: signerOf(by),
       clock,
     });
     return { token, body };
@@ -67,7 +67,7 @@ describe('the signed envelope', () => {
 
   const reply = async (text: string, { facts = FACTS, jti = 'a', by = agent } = {}) => {
     const body = Buffer.from(text);
-    return { token: await signReply(facts, { jti, body, signer: await signerOf(by), clock }), body, jti: 'a' };
+    return { token: signReply(facts, { jti, body, signer: signerOf(by), clock }), body, jti: 'a' };
   };
   const acceptReply = (given: { token: string; body: Uint8Array; jti: string }, facts = FACTS, skewMs = 0) =>
     verifyReply(given, facts, { keyOf: keyOf(agent), clock: { now: () => clock.now() + skewMs } });

@@ -58,7 +58,7 @@ describe('the tokens of a link', () => {
   });
 
   const signed = async (facts: TokenFacts = FACTS, claims: object = {}): Promise<string> =>
-    signToken(facts, { claims: { ...claims }, signer: await signerOf(pair), clock });
+    signToken(facts, { claims: { ...claims }, signer: signerOf(pair), clock });
 
   /** Verifies as a receiver whose clock differs by as many milliseconds. */
   const verify = (

@@ -116,12 +116,12 @@ const LINK: readonly Message[] = [
 async function tokens(): Promise<Message[]> {
   const clock = systemClock;
   const key = await newLinkKey();
-  const signer = await signerOf(key);
+  const signer = signerOf(key);
   const facts = { controlPlane: 'https://book.example', connectionId: newId(), tenantId: newId(), session: newId() };
   const body = new Uint8Array();
   const jti = newId();
   const claims = (token: string): string[] => Object.keys(decodeJwt(token));
-  const { token: request } = await signRequest(facts, { operation: 'x', subject: 'x', body, jti, signer, clock });
+  const { token: request } = signRequest(facts, { operation: 'x', subject: 'x', body, jti, signer, clock });
   const { authorization, proof } = await signRotation(
     { ...facts, key: key.publicJwk },
     { current: signer, next: signer, clock },
@@ -130,13 +130,13 @@ async function tokens(): Promise<Message[]> {
   const connect = { type: 'connect', issuer: facts.connectionId, audience: facts.controlPlane } as const;
   return [
     ['token of a request', 'to_agent', claims(request)],
-    ['token of a reply', 'to_control_plane', claims(await signReply(facts, { jti, body, signer, clock }))],
+    ['token of a reply', 'to_control_plane', claims(signReply(facts, { jti, body, signer, clock }))],
     [
       'token of a connection',
       'to_control_plane',
-      claims(await signToken(connect, { claims: { sub: facts.connectionId }, signer, clock })),
+      claims(signToken(connect, { claims: { sub: facts.connectionId }, signer, clock })),
     ],
-    ['token of a join', 'to_control_plane', claims(await signJoin(join, { signer, clock }))],
+    ['token of a join', 'to_control_plane', claims(signJoin(join, { signer, clock }))],
     ['token of a rotation', 'to_control_plane', claims(authorization)],
     ['token of a rotation: proof', 'to_control_plane', claims(proof)],
   ];

@@ -71,7 +71,7 @@ describe('an agent that is called at its endpoint', () => {
     const body = Buffer.from(JSON.stringify({ protocol: 1, name: 'listContracts', call: {}, input: {} }));
     const tokenBy = async (by: Signer, changes: Partial<typeof facts> = {}) =>
       (
-        await signRequest(
+        signRequest(
           { ...facts, ...changes },
           { operation: 'listContracts', subject: 'test', body, jti: newId(), signer: by, clock: systemClock },
         )
@@ -84,7 +84,7 @@ describe('an agent that is called at its endpoint', () => {
       });
       return [answer.status, ((await answer.json()) as { refused?: string }).refused];
     };
-    expect(await post(await tokenBy(await signerOf(await newLinkKey())))).to.deep.equal([401, 'unknown_key']);
+    expect(await post(await tokenBy(signerOf(await newLinkKey())))).to.deep.equal([401, 'unknown_key']);
     expect(await post(await tokenBy(signer, { session: newId() }))).to.deep.equal([401, 'session']);
     expect(await post(await tokenBy(signer, { tenantId: newId() }))).to.deep.equal([401, 'tenant']);
     const other = Buffer.from(JSON.stringify({ protocol: 1, name: 'listContracts', call: {}, input: { q: 'x' } }));

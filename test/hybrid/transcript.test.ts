@@ -218,10 +218,10 @@ async function replayAgent(transcript: Transcript): Promise<void> {
         seen,
       });
       const reply = bodyAfter(lines, lines.findIndex(isReplyOn(recorded.stream)));
-      const token = await signReply(factsIn(transcript, sid), {
+      const token = signReply(factsIn(transcript, sid), {
         jti: claimsOf(head.token).jti ?? '',
         body: reply,
-        signer: await signerOf(facts.agentKey),
+        signer: signerOf(facts.agentKey),
         clock,
       });
       ws.send(encodeFrame({ type: 'response', stream, payload: Buffer.from(JSON.stringify({ token })) }));

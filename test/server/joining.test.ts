@@ -153,7 +153,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
         }),
         'a token for something else': {
           ...right,
-          proof: await signToken(
+          proof: signToken(
             { type: 'rotate', issuer: agent.instanceId, audience: challenge.controlPlane },
             { claims: {}, signer: agent.signer, clock },
           ),
@@ -363,7 +363,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
         const crossed = await rotateTo(server.client, third, { current: agent.signer, joined: body, clock });
         expect(refusal(crossed)).to.deep.equal([401, 'LINK_TOKEN_REFUSED']);
         const unknown = await rotateTo(server.client, third, {
-          current: await signerOf(agent.pair),
+          current: signerOf(agent.pair),
           joined: { ...joined, connectionId: newId() },
           clock,
         });

@@ -40,7 +40,7 @@ describe('the keys of the link to agents', () => {
       const [publicKey] = await keys.publicKeys();
       expect(publicKey && (await keyIdOf(publicKey))).to.equal(signer.kid);
       const facts = { type: 'forward', issuer: 'a', audience: 'b' } as const;
-      const token = await signToken(facts, { claims: {}, signer, clock });
+      const token = signToken(facts, { claims: {}, signer, clock });
       const seen = createSeenTokens({ clock });
       expect(
         await verifyToken(token, facts, { keyOf: (kid) => replica().verifier(kid), clock, seen }),

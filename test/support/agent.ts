@@ -166,12 +166,12 @@ export async function post(
   const token =
     givenToken ??
     (
-      await signRequest(facts, {
+      signRequest(facts, {
         operation: request.name,
         subject: request.call.actor.id ?? 'system',
         body,
         jti,
-        signer: await signerOf(controlPlane),
+        signer: signerOf(controlPlane),
         clock,
       })
     ).token;
@@ -185,7 +185,7 @@ export async function post(
   const value = JSON.parse(bytes.toString('utf8')) as WireReply & { refused?: string };
   if (answer.status !== 200) return { status: answer.status, reply: undefined, refused: value.refused };
   const reply = answer.headers.get('duebook-reply') ?? '';
-  const ownKey = await verifierOf(own.publicJwk);
+  const ownKey = verifierOf(own.publicJwk);
   await verifyReply({ token: reply, body: bytes, jti }, facts, {
     keyOf: (kid) => (kid === own.kid ? ownKey : undefined),
     clock,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CryptoKey } from 'jose';
+import type { KeyObject } from 'node:crypto';
 import type { AgentLink } from '../../data-plane-agent/agent/link.js';
 import type { LinkIdentity } from '../../data-plane-agent/agent/link/identity.js';
 import { connectOutbound } from '../../data-plane-agent/agent/link/outbound.js';
@@ -210,15 +210,15 @@ export async function identityOf(
   { key, ...joined }: JoinedHere,
   { controlPlane, keys }: { readonly controlPlane: string; readonly keys: Pick<Links['keys'], 'publicKeys'> },
 ): Promise<LinkIdentity> {
-  const signer = await signerOf(key);
-  const accepted = new Map<string, CryptoKey>();
-  for (const pinned of await keys.publicKeys()) accepted.set(await keyIdOf(pinned), await verifierOf(pinned));
+  const signer = signerOf(key);
+  const accepted = new Map<string, KeyObject>();
+  for (const pinned of await keys.publicKeys()) accepted.set(await keyIdOf(pinned), verifierOf(pinned));
   let confirmed = 0;
   return {
     ...joined,
     controlPlane,
-    signer: () => Promise.resolve(signer),
-    accepts: (kid) => Promise.resolve(accepted.get(kid)),
+    signer: () => signer,
+    accepts: (kid) => accepted.get(kid),
     pin: () => Promise.resolve(),
     nextSequence: () => Promise.resolve(confirmed + 1),
     confirmSequence: (sequence) => {

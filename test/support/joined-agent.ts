@@ -151,7 +151,7 @@ export async function joinWith(joining: JoiningAgent): Promise<Joined> {
     return (await answer.json()) as T;
   };
   const { nonce, controlPlane } = await post<Challenge>(LINK_PATHS.challenge, { tokenHash: sha256Hex(joinToken) });
-  const proof = await signJoin({ controlPlane, instanceId, joinToken, nonce }, { signer: await signerOf(key), clock });
+  const proof = signJoin({ controlPlane, instanceId, joinToken, nonce }, { signer: signerOf(key), clock });
   return post<Joined>(LINK_PATHS.join, {
     joinToken,
     key: key.publicJwk,

@@ -25,7 +25,7 @@ export interface JoiningAgent {
 
 export async function aJoiningAgent(): Promise<JoiningAgent> {
   const pair = await newLinkKey();
-  return { instanceId: newId(), pair, signer: await signerOf(pair) };
+  return { instanceId: newId(), pair, signer: signerOf(pair) };
 }
 
 export const aComponent = (component: Partial<Component> = {}): Component => ({
@@ -85,7 +85,7 @@ export async function joinBody(
   return {
     joinToken,
     key: pair.publicJwk,
-    proof: await signJoin({ ...challenge, instanceId, joinToken }, { signer, clock }),
+    proof: signJoin({ ...challenge, instanceId, joinToken }, { signer, clock }),
     instanceId,
     version: '1.2.3',
     protocols: { ...PROTOCOLS },

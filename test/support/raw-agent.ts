@@ -62,7 +62,7 @@ export async function rawAgent(server: TestServer, tenantId: string): Promise<Ra
       { type: 'connect', issuer: joined.connectionId, audience: changes.audience ?? joined.controlPlane },
       {
         claims: { sub: joined.connectionId, ...changes.claims },
-        signer: await signerOf(changes.key ?? key),
+        signer: signerOf(changes.key ?? key),
         clock: changes.clock ?? systemClock,
       },
     );

@@ -1,5 +1,5 @@
-import type { CryptoKey } from 'jose';
 import type { PublicKey, Signer } from '../../base/link/keys.js';
+import type { KeyOf } from '../../base/link/tokens.js';
 
 /** What a link needs of the identity of its agent. */
 export interface LinkIdentity {
@@ -9,9 +9,9 @@ export interface LinkIdentity {
   readonly instanceId: string;
   readonly tenantId: string;
   /** The agent's own key: the current one at each call, because another process may rotate it. */
-  signer(): Promise<Signer>;
+  signer(): Signer;
   /** A key of the control plane that this agent accepts. */
-  accepts(kid: string): Promise<CryptoKey | undefined>;
+  readonly accepts: KeyOf;
   /** From now on the agent accepts exactly these keys of the control plane. */
   pin(keys: readonly PublicKey[]): Promise<void>;
   /** The number for the next session: the same one until it is confirmed. */

@@ -34,9 +34,9 @@ export async function openSession(
 ): Promise<OpenSession> {
   const { identity, clock, log, timers, httpAgent } = options;
   const { connectionId, controlPlane } = identity;
-  const token = await signToken(
+  const token = signToken(
     { type: 'connect', issuer: connectionId, audience: controlPlane },
-    { claims: { sub: connectionId }, signer: await identity.signer(), clock },
+    { claims: { sub: connectionId }, signer: identity.signer(), clock },
   );
   const welcomed = Promise.withResolvers<Welcome>();
   welcomed.promise.catch(() => undefined); // nobody may wait for it

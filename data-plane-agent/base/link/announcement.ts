@@ -25,7 +25,7 @@ export async function announce(
 ): Promise<Announcement> {
   const json = JSON.stringify(value);
   const about = { operation: topic, subject: facts.controlPlane, body: Buffer.from(json), jti: newId() };
-  const { token } = await signRequest(facts, { ...about, ...by });
+  const { token } = signRequest(facts, { ...about, ...by });
   return { token, json };
 }
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { CryptoKey } from 'jose';
 import type { Clock } from '../clock.js';
 import type { Signer } from './keys.js';
-import { signToken, TokenRefused, useOnce, verifyToken, type SeenTokens, type VerifiedToken } from './tokens.js';
+import { signToken, TokenRefused, useOnce, verifyToken, type KeyOf, type SeenTokens, type VerifiedToken } from './tokens.js';
 
 /**
  * Each request and each reply is signed by its sender, whatever carries it: TLS often ends at a proxy. The token names
@@ -23,7 +22,7 @@ export interface SignedRequest {
 }
 
 /** The control plane signs a request. `subject` is the member or system part on whose behalf it is made. */
-export async function signRequest(
+export function signRequest(
   facts: RequestFacts,
   {
     operation,
@@ -40,9 +39,9 @@ export async function signRequest(
     readonly signer: Signer;
     readonly clock: Clock;
   },
-): Promise<SignedRequest> {
+): SignedRequest {
   const claims = { jti, sub: subject, sid: facts.session, tid: facts.tenantId, op: operation, bh: hashOf(body) };
-  const token = await signToken(
+  const token = signToken(
     { type: 'request', issuer: facts.controlPlane, audience: facts.connectionId },
     { claims, ...by },
   );
@@ -57,7 +56,7 @@ export async function verifyRequest(
     seen,
     ...by
   }: {
-    readonly keyOf: (kid: string) => Promise<CryptoKey | undefined> | CryptoKey | undefined;
+    readonly keyOf: KeyOf;
     readonly clock: Clock;
     readonly seen: SeenTokens;
   },
@@ -85,7 +84,7 @@ export const signReply = (
     body,
     ...by
   }: { readonly jti: string; readonly body: Uint8Array; readonly signer: Signer; readonly clock: Clock },
-): Promise<string> =>
+): string =>
   signToken(
     { type: 'reply', issuer: facts.connectionId, audience: facts.controlPlane },
     { claims: { re: jti, sid: facts.session, bh: hashOf(body) }, ...by },
@@ -99,7 +98,7 @@ export async function verifyReply(
   { token, body, jti }: { readonly token: string; readonly body: Uint8Array; readonly jti: string },
   facts: RequestFacts,
   by: {
-    readonly keyOf: (kid: string) => Promise<CryptoKey | undefined> | CryptoKey | undefined;
+    readonly keyOf: KeyOf;
     readonly clock: Clock;
   },
 ): Promise<number> {

@@ -1,4 +1,5 @@
-import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK } from 'jose';
+import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import { s, type Static } from '../schema.js';
 
 /** The public half of an Ed25519 key (RFC 8037), as it is exchanged. */
@@ -22,7 +23,7 @@ export interface LinkKeyPair {
 /** A private key ready for signing. */
 export interface Signer {
   readonly kid: string;
-  readonly key: CryptoKey;
+  readonly key: KeyObject;
 }
 
 export async function newLinkKey(): Promise<LinkKeyPair> {
@@ -35,15 +36,15 @@ export const keyIdOf = (key: PublicKey): Promise<string> => calculateJwkThumbpri
 
 export const publicKeyOf = ({ x }: Pick<JWK, 'x'>): PublicKey => ({ kty: 'OKP', crv: 'Ed25519', x: x ?? '' });
 
-export const signerOf = async ({ kid, privateJwk }: Pick<LinkKeyPair, 'kid' | 'privateJwk'>): Promise<Signer> => ({
+export const signerOf = ({ kid, privateJwk }: Pick<LinkKeyPair, 'kid' | 'privateJwk'>): Signer => ({
   kid,
-  key: await imported(privateJwk),
+  key: ed25519(createPrivateKey({ key: privateJwk as JsonWebKey, format: 'jwk' })),
 });
 
-export const verifierOf = (key: PublicKey): Promise<CryptoKey> => imported(key);
+export const verifierOf = (key: PublicKey): KeyObject =>
+  ed25519(createPublicKey({ key: { ...key }, format: 'jwk' }));
 
-async function imported(jwk: JWK): Promise<CryptoKey> {
-  const key = await importJWK(jwk, LINK_ALGORITHM);
-  if (key instanceof Uint8Array) throw new TypeError('a link key must be an asymmetric one');
+function ed25519(key: KeyObject): KeyObject {
+  if (key.asymmetricKeyType !== 'ed25519') throw new TypeError('a link key must be one of Ed25519');
   return key;
 }

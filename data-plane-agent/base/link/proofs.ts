@@ -1,4 +1,4 @@
-import type { CryptoKey } from 'jose';
+import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../clock.js';
 import { newId } from '../ids.js';
 import { sha256Hex } from '../secrets.js';
@@ -18,7 +18,7 @@ export interface JoinFacts {
 export const signJoin = (
   { controlPlane, instanceId, joinToken, nonce }: JoinFacts,
   by: { readonly signer: Signer; readonly clock: Clock },
-): Promise<string> =>
+): string =>
   signToken(
     { type: 'join', issuer: instanceId, audience: controlPlane },
     { claims: { sub: instanceId, nonce, th: sha256Hex(joinToken) }, ...by },
@@ -60,12 +60,12 @@ export async function signRotation(
   const facts = { type: 'rotate', issuer: connectionId, audience: controlPlane } as const;
   const jti = newId();
   const sub = connectionId;
-  const authorization = await signToken(facts, {
+  const authorization = signToken(facts, {
     claims: { jti, sub, key: await keyIdOf(key) },
     signer: current,
     clock,
   });
-  return { authorization, proof: await signToken(facts, { claims: { sub, re: jti }, signer: next, clock }) };
+  return { authorization, proof: signToken(facts, { claims: { sub, re: jti }, signer: next, clock }) };
 }
 
 /** Verifies the proof of a `RotateRequest` against the verified authorization. Throws TokenRefused. */
@@ -86,5 +86,5 @@ export async function verifyRotation(
 
 const onlyKey =
   (key: PublicKey) =>
-  async (kid: string): Promise<CryptoKey | undefined> =>
+  async (kid: string): Promise<KeyObject | undefined> =>
     kid === (await keyIdOf(key)) ? verifierOf(key) : undefined;

@@ -1,7 +1,9 @@
-import { decodeJwt, errors, jwtVerify, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
+import type { KeyObject } from 'node:crypto';
+import type { JWTPayload } from 'jose';
 import type { Clock } from '../clock.js';
 import { newId } from '../ids.js';
-import { LINK_ALGORITHM, type Signer } from './keys.js';
+import { readCompact, signCompact } from './compact-token.js';
+import type { Signer } from './keys.js';
 
 /**
  * The signed tokens of a link, each for one purpose: to join, to open a connection, to replace a key, one for each
@@ -66,20 +68,27 @@ export interface TokenFacts {
 export function signToken(
   { type, issuer, audience }: TokenFacts,
   { claims, signer, clock }: { readonly claims: JWTPayload; readonly signer: Signer; readonly clock: Clock },
-): Promise<string> {
+): string {
   const at = clock.now();
-  return new SignJWT({ jti: newId(), ...claims })
-    .setProtectedHeader({ alg: LINK_ALGORITHM, typ: TOKEN_TYPES[type], kid: signer.kid })
-    .setIssuer(issuer)
-    .setAudience(audience)
-    .setIssuedAt(Math.floor(at / 1_000))
-    .setExpirationTime(Math.ceil((at + TOKEN_LIFE[type]) / 1_000))
-    .sign(signer.key);
+  return signCompact(
+    {
+      jti: newId(),
+      ...claims,
+      iss: issuer,
+      aud: audience,
+      iat: Math.floor(at / 1_000),
+      exp: Math.ceil((at + TOKEN_LIFE[type]) / 1_000),
+    },
+    { typ: TOKEN_TYPES[type], ...signer },
+  );
 }
+
+/** Finds a key by its id. */
+export type KeyOf = (kid: string) => Promise<KeyObject | undefined> | KeyObject | undefined;
 
 export interface VerifyOptions {
   /** The key of that id; `undefined` if it is unknown or no longer accepted. */
-  readonly keyOf: (kid: string) => Promise<CryptoKey | undefined> | CryptoKey | undefined;
+  readonly keyOf: KeyOf;
   readonly clock: Clock;
   /** Claims that must be present, besides the issuer, the audience, the times and the id. */
   readonly required?: readonly string[];
@@ -92,37 +101,48 @@ export type VerifiedToken = JWTPayload & { readonly jti: string; readonly iat: n
 /** The claims of a valid token. Throws TokenRefused. */
 export async function verifyToken(
   token: string,
-  { type, issuer, audience }: TokenFacts,
+  facts: TokenFacts,
   { keyOf, clock, required = [], seen }: VerifyOptions,
 ): Promise<VerifiedToken> {
   if (token.length > MAX_LENGTH) throw new TokenRefused('malformed', 'the token is too long');
-  const { payload } = await jwtVerify(
-    token,
-    async ({ kid }) => {
-      const key = kid === undefined ? undefined : await keyOf(kid);
-      if (!key) throw new TokenRefused('unknown_key', 'the token is signed with a key that is not accepted');
-      return key;
-    },
-    {
-      algorithms: [LINK_ALGORITHM],
-      typ: TOKEN_TYPES[type],
-      issuer,
-      audience,
-      requiredClaims: ['iat', 'exp', 'jti', ...required],
-      clockTolerance: SKEW_MS / 1_000,
-      maxTokenAge: (TOKEN_LIFE[type] + SKEW_MS) / 1_000,
-      currentDate: new Date(clock.now()),
-    },
-  ).catch((error: unknown) => Promise.reject(refusalOf(error, { token, clock })));
-  const { jti, iat, exp } = payload;
+  const read = readCompact(token);
+  if (!read) throw malformed();
+  const key = typeof read.kid === 'string' ? await keyOf(read.kid) : undefined;
+  if (!key) throw new TokenRefused('unknown_key', 'the token is signed with a key that is not accepted');
+  if (!read.isSignedBy(key)) throw new TokenRefused('signature', 'the signature is wrong');
+  const claims = read.claims();
+  if (!claims) throw malformed();
+  if (read.typ !== TOKEN_TYPES[facts.type]) throw other('typ');
+  for (const name of [...required, 'jti']) if (!Object.hasOwn(claims, name)) throw other(name);
+  if (claims['iss'] !== facts.issuer) throw other('iss');
+  if (claims['aud'] !== facts.audience) throw other('aud');
+  const { jti } = claims;
+  if (typeof jti !== 'string' || jti.length > MAX_ID_LENGTH) throw other('jti');
+  const verified = { ...claims, jti, ...timesIn(claims, facts.type, clock) };
+  if (seen) useOnce(verified, seen);
+  return verified;
+}
+
+const malformed = (): TokenRefused => new TokenRefused('malformed', 'the token is malformed');
+const other = (claim: string): TokenRefused => new TokenRefused('claims', `the token has another ${claim}`);
+
+/** When the token was issued and when it expires, if that is now or little earlier. Throws TokenRefused. */
+function timesIn(
+  { iat, exp, nbf }: Readonly<Record<string, unknown>>,
+  type: TokenType,
+  clock: Clock,
+): Pick<VerifiedToken, 'iat' | 'exp'> {
+  if (typeof iat !== 'number') throw other('iat');
+  if (typeof exp !== 'number') throw other('exp');
+  const now = Math.floor(clock.now() / 1_000);
+  const [skew, life] = [SKEW_MS / 1_000, TOKEN_LIFE[type] / 1_000];
+  // No signer of a link sets it.
+  if (nbf !== undefined && !(typeof nbf === 'number' && nbf <= now + skew)) throw other('nbf');
+  if (exp <= now - skew || now - iat > life + 2 * skew || now - iat < -skew)
+    throw new TokenRefused('clock_skew', skewOf(iat, clock));
   // A lifetime chosen by the signer would outlive the memory of used tokens.
-  if (iat === undefined || exp === undefined || exp - iat > TOKEN_LIFE[type] / 1_000 + 1)
-    throw new TokenRefused('claims', 'the token lives longer than tokens of its type');
-  if (typeof jti !== 'string' || jti.length > MAX_ID_LENGTH)
-    throw new TokenRefused('claims', 'the token has another jti');
-  const claims = { ...payload, jti, iat, exp };
-  if (seen) useOnce(claims, seen);
-  return claims;
+  if (exp - iat > life + 1) throw new TokenRefused('claims', 'the token lives longer than tokens of its type');
+  return { iat, exp };
 }
 
 /** Throws TokenRefused if the token was used before. */
@@ -163,24 +183,7 @@ export function createSeenTokens({ clock, most = 200_000 }: { readonly clock: Cl
 const MAX_LENGTH = 16_000;
 const MAX_ID_LENGTH = 100;
 
-function refusalOf(error: unknown, { token, clock }: { token: string; clock: Clock }): unknown {
-  if (error instanceof TokenRefused) return error;
-  const isIssuedLater =
-    error instanceof errors.JWTClaimValidationFailed && error.claim === 'iat' && error.reason === 'check_failed';
-  if (error instanceof errors.JWTExpired || isIssuedLater)
-    return new TokenRefused('clock_skew', skewOf(token, clock), { cause: error });
-  if (error instanceof errors.JWTClaimValidationFailed)
-    return new TokenRefused('claims', `the token has another ${error.claim}`, { cause: error });
-  if (error instanceof errors.JWSSignatureVerificationFailed)
-    return new TokenRefused('signature', 'the signature is wrong', { cause: error });
-  if (error instanceof errors.JOSEError)
-    return new TokenRefused('malformed', 'the token is malformed', { cause: error });
-  return error;
-}
-
-/** Only called after the signature was verified. */
-function skewOf(token: string, clock: Clock): string {
-  const issued = decodeJwt(token).iat ?? 0;
+function skewOf(issued: number, clock: Clock): string {
   const seconds = Math.round(clock.now() / 1_000 - issued);
   return `the token was issued ${Math.abs(seconds)} s ${seconds < 0 ? 'in the future' : 'ago'}: compare the clocks of both machines`;
 }

@@ -1,4 +1,5 @@
-import type { CryptoKey, JWK } from 'jose';
+import type { KeyObject } from 'node:crypto';
+import type { JWK } from 'jose';
 import type { Clock } from '../../../data-plane-agent/base/clock.js';
 import type { Database } from '../../../data-plane-agent/base/database/database.js';
 import { fail } from '../../../data-plane-agent/base/failures.js';
@@ -29,7 +30,7 @@ export interface LinkKeys {
   /** Their public halves, in the same order. */
   publicKeys(): Promise<readonly PublicKey[]>;
   /** The key to verify what another replica signed; `undefined` if it is unknown or has ended. */
-  verifier(kid: string): Promise<CryptoKey | undefined>;
+  verifier(kid: string): Promise<KeyObject | undefined>;
   /**
    * Activates a new key. Other replicas use it within a minute. An agent that has no session until the old key ends
    * must join again. Throws LIMIT_REACHED while there are five.
@@ -157,7 +158,7 @@ async function openedOf(
 ): Promise<Opened> {
   const privateJwk = JSON.parse(keyRing.openText(privateSealed, sealContext(kid))) as JWK;
   return {
-    signer: await signerOf({ kid, privateJwk }),
+    signer: signerOf({ kid, privateJwk }),
     publicKey: publicKeyOf(publicJwk as JWK), // as it was stored by `newRecord`
     verifyUntil,
   };

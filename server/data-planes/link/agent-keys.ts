@@ -1,11 +1,11 @@
-import type { CryptoKey } from 'jose';
+import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../../../data-plane-agent/base/clock.js';
 import { verifierOf } from '../../../data-plane-agent/base/link/keys.js';
 import { acceptedKeys, type AgentKey, type LinkedConnection } from '../../store/linked-connections.js';
 
 /** The accepted keys of an agent, and which of them was asked for last. */
 export interface KeyRecorder {
-  keyOf(kid: string): Promise<CryptoKey> | undefined;
+  keyOf(kid: string): KeyObject | undefined;
   readonly used: AgentKey | undefined;
 }
 
@@ -25,10 +25,10 @@ export function keyRecorder(connection: Keys, clock: Clock): KeyRecorder {
 }
 
 const MOST = 10_000;
-const verifiers = new Map<string, Promise<CryptoKey>>();
+const verifiers = new Map<string, KeyObject>();
 
 /** Imported once for each key: it is needed for each reply. */
-function imported({ kid, key }: AgentKey): Promise<CryptoKey> {
+function imported({ kid, key }: AgentKey): KeyObject {
   const known = verifiers.get(kid);
   if (known) return known;
   if (verifiers.size >= MOST) verifiers.clear();

@@ -104,7 +104,7 @@ export function createDirect({ controlPlane, clock, signers, outbound }: DirectP
       // The oldest key, which the agent knows even if it has not heard of a newer one.
       const signer = (await signers()).at(-1);
       if (!signer) throw new Error('there is no key to sign requests to agents');
-      const { token, jti } = await signRequest(facts, {
+      const { token, jti } = signRequest(facts, {
         operation: 'hello',
         subject: 'system:links',
         body,

@@ -1,11 +1,10 @@
-import type { CryptoKey } from 'jose';
 import type { Clock } from '../../../data-plane-agent/base/clock.js';
 import { fail } from '../../../data-plane-agent/base/failures.js';
 import type { HttpContext, HttpMiddleware } from '../../../data-plane-agent/base/http/exchange.js';
 import { problem } from '../../../data-plane-agent/base/http/problems.js';
 import { LINK_PATHS } from '../../../data-plane-agent/base/link/messages.js';
 import { LinkLost, type LinkMessage } from '../../../data-plane-agent/base/link/session.js';
-import { createSeenTokens, TokenRefused, verifyToken } from '../../../data-plane-agent/base/link/tokens.js';
+import { createSeenTokens, TokenRefused, verifyToken, type KeyOf } from '../../../data-plane-agent/base/link/tokens.js';
 import { MOST_FORWARDED, packed, unpacked } from './forward-body.js';
 import { sendOn, type LocalSessions } from './local-sessions.js';
 import { hashOf } from './peers.js';
@@ -15,7 +14,7 @@ export interface ForwardedParts {
   readonly holder: string;
   readonly clock: Clock;
   /** The control plane's own key of that id. */
-  readonly keyOf: (kid: string) => Promise<CryptoKey | undefined>;
+  readonly keyOf: KeyOf;
   readonly sessions: Pick<LocalSessions, 'bySid'>;
 }
 

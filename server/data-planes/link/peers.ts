@@ -35,7 +35,7 @@ export function createPeers({ controlPlane, clock, signer }: PeersParts): Peers 
 
   const call = async (held: Held, message: LinkMessage, signal: AbortSignal): Promise<LinkMessage> => {
     const body = packed(message);
-    const token = await signToken(
+    const token = signToken(
       { type: 'forward', issuer: controlPlane, audience: held.holder },
       { claims: { bh: hashOf(body) }, signer: await signer(), clock },
     );

@@ -1,4 +1,3 @@
-import type { CryptoKey } from 'jose';
 import type { Clock } from '../../../data-plane-agent/base/clock.js';
 import { newId } from '../../../data-plane-agent/base/ids.js';
 import { jsonBytes } from '../../../data-plane-agent/base/json-pieces.js';
@@ -7,7 +6,7 @@ import { signRequest, verifyReply, type RequestFacts } from '../../../data-plane
 import type { Signer } from '../../../data-plane-agent/base/link/keys.js';
 import { LINK } from '../../../data-plane-agent/base/link/limits.js';
 import { LinkLost, type LinkMessage } from '../../../data-plane-agent/base/link/session.js';
-import { TOKEN_REFUSALS, TokenRefused, type TokenRefusal } from '../../../data-plane-agent/base/link/tokens.js';
+import { TOKEN_REFUSALS, TokenRefused, type KeyOf, type TokenRefusal } from '../../../data-plane-agent/base/link/tokens.js';
 import { currentTrace } from '../../../data-plane-agent/base/trace.js';
 import type { Call } from '../../../data-plane-agent/plane/contract/call.js';
 import { TransportError, type Transport, type WireReply } from '../../../data-plane-agent/plane/contract/wire.js';
@@ -24,7 +23,7 @@ export interface TransportParts {
   /** The keys that may sign, the active one first. */
   readonly signers: () => Promise<readonly Signer[]>;
   /** The agent's key of that id. */
-  readonly keyOf: (kid: string) => Promise<CryptoKey | undefined> | CryptoKey | undefined;
+  readonly keyOf: KeyOf;
   readonly clock: Clock;
   /** Called when the agent refuses a request, or a reply of it is refused. */
   readonly onRefused?: ((by: 'agent' | 'control_plane', reason: TokenRefusal) => void) | undefined;
@@ -41,7 +40,7 @@ export const transportOver =
     if (body.length > LINK.bodyBytes)
       throw new TransportError('the request is too large for the link', { nothingRan: true });
     const attempt = async (signer: Signer): Promise<LinkMessage & { readonly jti: string }> => {
-      const { token, jti } = await signRequest(facts, {
+      const { token, jti } = signRequest(facts, {
         operation: request.name,
         subject: subjectOf(request.call),
         body,
