@@ -7,8 +7,12 @@ export type Day = string;
 /** Parses `YYYY-MM-DD`, or a full ISO timestamp, whose calendar day is used as written (no zone shift). */
 export function parseDay(text: string): Day | undefined {
   const match = ISO_DAY_OR_TIMESTAMP.exec(text);
-  return match === null ? undefined : civilDay(match[1], match[2], match[3]);
+  if (match === null || !exists(Number(match[1]), Number(match[2]), Number(match[3]))) return undefined;
+  return text.slice(0, 'YYYY-MM-DD'.length);
 }
+
+/** Whether the text is a day as `parseDay` returns it. */
+export const isDay = (text: string): boolean => text.length === 'YYYY-MM-DD'.length && parseDay(text) !== undefined;
 
 /** As `parseDay`, and also the formats found in spreadsheets and CSV files: `YYYY/M/D` and `YYYY年M月D日`. */
 export function parseLooseDay(text: string): Day | undefined {
@@ -108,9 +112,11 @@ const SERIAL_EPOCH = Date.UTC(1899, 11, 30) / DAY_MS;
 
 function civilDay(yearText = '', monthText = '', dayText = ''): Day | undefined {
   const [year, month, day] = [Number(yearText), Number(monthText), Number(dayText)];
-  const exists = year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
-  return exists ? format(year, month, day) : undefined;
+  return exists(year, month, day) ? format(year, month, day) : undefined;
 }
+
+const exists = (year: number, month: number, day: number): boolean =>
+  year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
 
 function daysInMonth(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;

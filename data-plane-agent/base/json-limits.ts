@@ -64,10 +64,11 @@ const MAX_NAME = 100;
 
 /** The index of the quote that ends the string starting at `from`, or the text's length if there is none. */
 function endOfString(text: string, from: number): number {
-  for (let at = from; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) return at;
-    if (code === BACKSLASH) at += 1;
+  for (let end = text.indexOf('"', from); end >= 0; end = text.indexOf('"', end + 1)) {
+    let start = end;
+    while (start > from && text.charCodeAt(start - 1) === BACKSLASH) start -= 1;
+    // Each backslash escapes the character after it, which may be another one.
+    if ((end - start) % 2 === 0) return end;
   }
   return text.length;
 }

@@ -1,8 +1,10 @@
 import { _, Ajv2020, str, type ErrorObject } from 'ajv/dist/2020.js';
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Issue } from './issue.js';
 import type { Static, TSchema } from 'typebox';
 import { addressIn, isAddress } from './addresses.js';
-import { isTimeZone, parseDay } from './day.js';
+import { isDay, isTimeZone, parseDay } from './day.js';
 import { isCurrency } from './money.js';
 import { isCalendar, isLanguageTag, isLocaleOrRegion, isName, isPlain } from './names.js';
 import { onFirstUse } from './on-first-use.js';
@@ -29,7 +31,7 @@ const ajv = new Ajv2020({
   allowUnionTypes: true,
   ownProperties: true,
 });
-ajv.addFormat('date', { type: 'string', validate: (text: string) => parseDay(text) === text });
+ajv.addFormat('date', { type: 'string', validate: isDay });
 ajv.addFormat('currency', { type: 'string', validate: isCurrency });
 for (const [name, validate] of Object.entries({
   'time-zone': isTimeZone,
@@ -96,8 +98,8 @@ ajv.addKeyword({
   type: 'string',
   errors: false,
   compile: (on: boolean, parent: Json) => {
-    const isValid = onFirstUse(() => ajv.compile(parent['contentSchema'] as TSchema));
-    return (text: string) => !on || isJsonOf(text, isValid());
+    const isValid = onFirstUse(() => knowing(ajv.compile(parent['contentSchema'] as TSchema)));
+    return (text: string) => !on || isValid()(text);
   },
   error: { message: 'must be JSON text that matches its schema' },
 });
@@ -162,6 +164,24 @@ const textProblem = (text: string): string | undefined =>
       : undefined;
 
 /** Compares the number of characters, each of one or two UTF-16 units, with a limit. */
+/**
+ * Remembers the digests of texts that were valid, and no text: a list has mostly contracts that have not changed since
+ * it was read last, and parsing and validating one again takes five times as long as its digest.
+ */
+function knowing(isValid: (value: unknown) => boolean): (text: string) => boolean {
+  const known = new LRUCache<string, true>({ max: KNOWN_TEXTS });
+  return (text) => {
+    const digest = hash('sha256', text, 'base64url');
+    if (known.get(digest)) return true;
+    const isJson = isJsonOf(text, isValid);
+    if (isJson) known.set(digest, true);
+    return isJson;
+  };
+}
+
+/** Of one schema; they take about 4 MB. */
+const KNOWN_TEXTS = 20_000;
+
 function isJsonOf(text: string, isValid: (value: unknown) => boolean): boolean {
   try {
     return isValid(JSON.parse(text));
@@ -225,10 +245,12 @@ function stringNormaliser(json: Json, nullable: boolean): Normalise | undefined 
   const verbatim = json['x-verbatim'] === true;
   const format = json['format'];
   const max = longest(json);
+  const isSettled = !['date', 'currency', 'email'].includes(String(format));
   return (value) => {
     if (typeof value !== 'string') return value;
     // A text that is too long is refused anyway; cutting it just above the limit saves the other rules work.
     if (value.length > max) return value.slice(0, max + 1);
+    if (isSettled && SETTLED.test(value)) return value;
     const trimmed = verbatim ? value : value.replaceAll('\r\n', '\n').trim();
     const text = !verbatim && isBlankText(trimmed) ? '' : trimmed;
     if (text === '' && nullable) return null;
@@ -241,6 +263,9 @@ function stringNormaliser(json: Json, nullable: boolean): Normalise | undefined 
     return plain.ok ? plain.text : text;
   };
 }
+
+/** Nothing of it is normalised, unless by a format: printable ASCII without blanks around it. Most texts are that. */
+const SETTLED = /^[!-~](?:[ -~]*[!-~])?$/;
 
 /**
  * In UTF-16 units: decomposed, a character has up to four code points of up to two units each; blanks around the text

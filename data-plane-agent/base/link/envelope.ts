@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Clock } from '../clock.js';
 import type { Signer } from './keys.js';
 import { signToken, TokenRefused, useOnce, verifyToken, type KeyOf, type SeenTokens, type VerifiedToken } from './tokens.js';
@@ -113,4 +113,4 @@ export async function verifyReply(
   return claims.iat * 1_000;
 }
 
-const hashOf = (body: Uint8Array): string => createHash('sha256').update(body).digest('base64url');
+const hashOf = (body: Uint8Array): string => hash('sha256', body, 'base64url');
