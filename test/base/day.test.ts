@@ -7,6 +7,7 @@ import {
   daysBetween,
   instantOf,
   isTimeZone,
+  isDay,
   parseDay,
   parseLooseDay,
   todayIn,
@@ -59,6 +60,20 @@ describe('civil days', () => {
       expect(parseDay(`2026-03-01${time}`), time).to.equal('2026-03-01');
     }
     expect(parseDay('2026-02-30T00:00:00Z')).to.equal(undefined);
+  });
+
+  it('are recognised without a time only', () => {
+    const texts = fc.oneof(
+      fc.stringMatching(/^\d{3,5}-[01]?\d-[0-3]\d(T10:00(:00)?Z?)?$/),
+      fc.date({ noInvalidDate: true }).map((date) => date.toISOString().slice(0, 10)),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(isDay(text)).to.equal(parseDay(text) === text);
+      }),
+      { seed: 20_261_123, numRuns: 2_000 },
+    );
   });
 
   it('agree with the calendar of Date about which days exist', () => {

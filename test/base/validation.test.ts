@@ -1,9 +1,11 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { addressIn } from '../../data-plane-agent/base/addresses.js';
 import { asName } from '../../data-plane-agent/base/names.js';
 import { partial, s } from '../../data-plane-agent/base/schema.js';
 import { answerChecker } from '../../data-plane-agent/base/answer-check.js';
-import { checker, type Checked } from '../../data-plane-agent/base/validation.js';
+import { normalCut } from '../../data-plane-agent/base/text.js';
+import { checker, isBlankText, isCleanText, type Checked } from '../../data-plane-agent/base/validation.js';
 
 const Thing = s.object({
   name: s.text({ max: 10 }),
@@ -29,6 +31,50 @@ const value = (input: unknown) => {
 describe('validation', () => {
   it('trims texts, normalises them to NFC and unifies line ends', () => {
     expect(value({ name: '  Cafe\u0301\r\nx ' }).name).to.equal('Caf\u00e9\nx');
+  });
+
+  it('leaves other texts as they are, of whatever characters', () => {
+    const texts = fc.oneof(
+      fc.string({ unit: fc.constantFrom('a', '~', '!', ' ', '\t', '\n', '\r\n', '\u00a0', '\u00e9', 'e\u0301', '大') }),
+      fc.string({ unit: 'binary-ascii' }),
+      fc.string({ unit: 'binary' }),
+    );
+    const one = checker(s.object({ text: s.optional(s.text({ max: 1_000 })) }));
+    fc.assert(
+      fc.property(texts, (text) => {
+        const checked = one({ text });
+        const expected = text.replaceAll('\r\n', '\n').trim();
+        if (checked.ok)
+          expect(checked.value.text ?? '').to.equal(isBlankText(expected) ? '' : normalCut(expected, { max: 1_000 }));
+        else expect(isCleanText(expected) && isCleanText(text)).to.equal(false);
+      }),
+      { seed: 20_261_123, numRuns: 5_000 },
+    );
+  });
+
+  it('accepts JSON text of its schema, however often, and no other', () => {
+    const inner = s.object({ a: s.integer({ max: 5 }), b: s.text({ max: 3 }) });
+    const [one, other] = [
+      checker(s.object({ json: s.jsonText(inner) })),
+      checker(s.object({ json: s.jsonText(s.object({ a: s.integer({ max: 1 }) })) })),
+    ];
+    const json = JSON.stringify({ a: 5, b: 'x' });
+    const refused = [
+      '{"a":6,"b":"x"}',
+      '{"a":5,"b":"xxxx"}',
+      '{"a":5}',
+      '{"a":5,"b":"x","c":1}',
+      '{"a":5,"b":"x"',
+      '',
+      `${json},`,
+      '{"a":5,"b":"\\u0000"}',
+    ];
+    for (let round = 0; round < 3; round++) {
+      expect(one({ json })).to.deep.equal({ ok: true, value: { json } });
+      for (const text of refused)
+        expect(issues(one({ json: text })), text).to.deep.equal(['json must be JSON text that matches its schema']);
+      expect(other({ json }).ok, 'valid by another schema').to.equal(false);
+    }
   });
 
   it('accepts secrets exactly as they were sent', () => {

@@ -104,7 +104,9 @@ async function verified(
   }: { readonly jti: string; readonly facts: RequestFacts; readonly parts: TransportParts },
 ): Promise<void> {
   try {
-    onReply?.(await verifyReply({ token: textIn(head, 'token') ?? '', body, jti }, facts, { keyOf, clock }));
+    // Also where nobody asks for the time: arguments of an optional call that does not happen are not evaluated.
+    const signedAt = await verifyReply({ token: textIn(head, 'token') ?? '', body, jti }, facts, { keyOf, clock });
+    onReply?.(signedAt);
   } catch (error) {
     if (!(error instanceof TokenRefused)) throw error;
     onRefused?.('control_plane', error.reason);
