@@ -61,7 +61,7 @@ describe('the identity of an agent', () => {
       joined.tenant.id,
       instanceId,
     ]);
-    expect((await identity.signer()).kid).to.equal(key.kid);
+    expect(identity.signer().kid).to.equal(key.kid);
   });
 
   for (const [what, mode, path] of [
@@ -151,10 +151,10 @@ describe('the identity of an agent', () => {
   it('signs with the key that another process has put in its place', async () => {
     store();
     const identity = await openIdentity(files());
-    expect((await identity.signer()).kid).to.equal(key.kid);
+    expect(identity.signer().kid).to.equal(key.kid);
     const next = await newLinkKey();
     files().write('key', { instanceId, current: next, next: null });
-    expect((await identity.signer()).kid).to.equal(next.kid);
+    expect(identity.signer().kid).to.equal(next.kid);
   });
 
   it('stores changed settings of its organisation, and refuses those of another one', async () => {
