@@ -121,16 +121,14 @@ describe('an agent that is called directly', () => {
       readonly body?: Uint8Array;
     },
   ): Promise<string> =>
-    (
-      signRequest(factsOf(running, session), {
-        operation: asked.name,
-        subject: 'test',
-        body,
-        jti: newId(),
-        signer: signer ?? (signerOf(running.controlPlane)),
-        clock: at === undefined ? systemClock : { now: () => at },
-      })
-    ).token;
+    signRequest(factsOf(running, session), {
+      operation: asked.name,
+      subject: 'test',
+      body,
+      jti: newId(),
+      signer: signer ?? signerOf(running.controlPlane),
+      clock: at === undefined ? systemClock : { now: () => at },
+    }).token;
 
   for (const [name, attempt] of Object.entries(refusals)) {
     it(`does not accept a request, with the reason ${name}`, async () => {

@@ -70,11 +70,9 @@ describe('an agent that is called at its endpoint', () => {
     };
     const body = Buffer.from(JSON.stringify({ protocol: 1, name: 'listContracts', call: {}, input: {} }));
     const tokenBy = async (by: Signer, changes: Partial<typeof facts> = {}) =>
-      (
-        signRequest(
-          { ...facts, ...changes },
-          { operation: 'listContracts', subject: 'test', body, jti: newId(), signer: by, clock: systemClock },
-        )
+      signRequest(
+        { ...facts, ...changes },
+        { operation: 'listContracts', subject: 'test', body, jti: newId(), signer: by, clock: systemClock },
       ).token;
     const post = async (token: string, sent = body) => {
       const answer = await fetch(`http://127.0.0.1:${agent.port}${LINK_PATHS.operations}`, {

@@ -165,16 +165,14 @@ export async function post(
   const jti = newId();
   const token =
     givenToken ??
-    (
-      signRequest(facts, {
-        operation: request.name,
-        subject: request.call.actor.id ?? 'system',
-        body,
-        jti,
-        signer: signerOf(controlPlane),
-        clock,
-      })
-    ).token;
+    signRequest(facts, {
+      operation: request.name,
+      subject: request.call.actor.id ?? 'system',
+      body,
+      jti,
+      signer: signerOf(controlPlane),
+      clock,
+    }).token;
   const answer = await fetch(`${origin}${LINK_PATHS.operations}`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },

@@ -1,7 +1,15 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../clock.js';
 import type { Signer } from './keys.js';
-import { signToken, TokenRefused, useOnce, verifyToken, type KeyOf, type SeenTokens, type VerifiedToken } from './tokens.js';
+import {
+  signToken,
+  TokenRefused,
+  useOnce,
+  verifyToken,
+  type KeyOf,
+  type SeenTokens,
+  type VerifiedToken,
+} from './tokens.js';
 
 /**
  * Each request and each reply is signed by its sender, whatever carries it: TLS often ends at a proxy. The token names

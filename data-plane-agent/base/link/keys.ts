@@ -41,8 +41,7 @@ export const signerOf = ({ kid, privateJwk }: Pick<LinkKeyPair, 'kid' | 'private
   key: ed25519(createPrivateKey({ key: privateJwk as JsonWebKey, format: 'jwk' })),
 });
 
-export const verifierOf = (key: PublicKey): KeyObject =>
-  ed25519(createPublicKey({ key: { ...key }, format: 'jwk' }));
+export const verifierOf = (key: PublicKey): KeyObject => ed25519(createPublicKey({ key: { ...key }, format: 'jwk' }));
 
 function ed25519(key: KeyObject): KeyObject {
   if (key.asymmetricKeyType !== 'ed25519') throw new TypeError('a link key must be one of Ed25519');
