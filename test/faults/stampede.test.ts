@@ -64,6 +64,8 @@ describe('a thousand agents', function () {
         await sleep(50);
       }
     })();
+    // They notice it in one of the next turns, not before this process learns that the other one has ended.
+    await until(async () => Promise.resolve(all.connected() < AGENTS), 'they notice the end of their connections');
     await until(everyOne, 'all are connected again', { ms: 180_000 }).finally(() => {
       isOver = true;
     });
