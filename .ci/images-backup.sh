@@ -22,10 +22,11 @@ until curl -fsS http://127.0.0.1:8081/readyz >/dev/null 2>&1; do
   sleep 0.3
 done
 # At least of the version that compose.yaml names.
-version=$(sed -nE 's/^ +image: postgres:([0-9]+).*/\1/p' "$here/../docker/compose.yaml")
+needed=$(sed -nE 's/^ +image: postgres:([0-9]+).*/\1/p' "$here/../docker/compose.yaml")
 for program in pg_dump pg_restore; do
-  podman exec "$server" "$program" --version | grep -E "\(PostgreSQL\) $version\."
-  podman run --rm "${confined[@]}" "$agent" "$program" --version | grep -E "\(PostgreSQL\) $version\."
+  for text in "$(podman exec "$server" "$program" --version)" "$(podman run --rm "${confined[@]}" "$agent" "$program" --version)"; do
+    [[ $text =~ \(PostgreSQL\)\ ([0-9]+)\. ]] && ((BASH_REMATCH[1] >= needed)) || { echo "$program: $text"; exit 1; }
+  done
 done
 PASSWORD=$(podman exec "$server" duebook bootstrap --tenant-slug acme --tenant-name 'Acme Ltd' --name 'Ann Lee' --email ann@acme.example --json |
   node -pe 'JSON.parse(fs.readFileSync(0)).password')
