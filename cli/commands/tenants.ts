@@ -16,11 +16,14 @@ import { cliActor, configuration, withPlatform } from '../installation.js';
 import { printableLine } from '../../data-plane-agent/base/command-line/printable.js';
 import { table } from '../render/table.js';
 import { addMoveData } from './move-data.js';
+import { addExportData, addVerifyData } from './tenant-data.js';
 
 export const addTenants: AddCommand = (program, cli) => {
   const tenants = program
     .command('tenants')
-    .description('Organisations: list them, set their plan, suspend and resume them, move their contract data.')
+    .description(
+      'Organisations: list them, set their plan, suspend and resume them, move, export and import their data.',
+    )
     .helpCommand(false);
   addList(tenants, cli);
   addShow(tenants, cli);
@@ -36,6 +39,8 @@ export const addTenants: AddCommand = (program, cli) => {
     description: 'Lifts the suspension of an organisation: its members can sign in again.',
   });
   addMoveData(tenants, cli);
+  addExportData(tenants, cli);
+  addVerifyData(tenants, cli);
   tenants.addHelpText('after', examples('duebook tenants list', 'duebook tenants set-plan acme business'));
 };
 

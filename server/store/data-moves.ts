@@ -1,11 +1,16 @@
 import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
+import { isOneOf } from '../../data-plane-agent/base/database/fragments.js';
 import { jsonOf, numberOf, numberOrNull, textOf } from './rows.js';
 
 /** Where contract data is moved to. */
 export const DIRECTIONS = ['agent', 'embedded'] as const;
 export type Direction = (typeof DIRECTIONS)[number];
+/** Exports and imports of all data of an organisation, which take the same steps on one data plane. */
+export const ARCHIVINGS = ['export', 'import'] as const;
+export type Archiving = (typeof ARCHIVINGS)[number];
+type AnyDirection = Direction | Archiving;
 
-/** The phases of a move in their order; a move that is not complete may be `cancelled` instead. */
+/** The phases of a move in their order; a move that is not complete may be `cancelled` instead. `done`: an archive. */
 export const MOVE_PHASES = [
   'preparing',
   'freezing',
@@ -16,6 +21,7 @@ export const MOVE_PHASES = [
   'moved',
   'cancelling',
   'cancelled',
+  'done',
 ] as const;
 export type MovePhase = (typeof MOVE_PHASES)[number];
 
@@ -46,10 +52,10 @@ export interface MoveProgress {
   readonly files: FilesProgress;
 }
 
-export interface DataMoveRecord {
+export interface DataMoveRecord<D extends AnyDirection = Direction> {
   readonly id: string;
   readonly tenantId: string;
-  readonly direction: Direction;
+  readonly direction: D;
   readonly phase: MovePhase;
   readonly progress: MoveProgress;
   readonly startedAt: number;
@@ -79,16 +85,25 @@ export class DataMoveStore {
     private readonly tenantId: string,
   ) {}
 
-  /** The last one that was begun. */
-  async latest(): Promise<DataMoveRecord | undefined> {
+  /** The last one of these that was begun. */
+  async latest<D extends AnyDirection>(directions: readonly D[]): Promise<DataMoveRecord<D> | undefined> {
+    const among = isOneOf(this.tx.dialect, 'direction', directions);
     const row = await this.tx.get(
-      `SELECT ${COLUMNS} FROM data_moves WHERE tenant_id = ? ORDER BY started_at DESC, id DESC LIMIT 1`,
-      [this.tenantId],
+      `SELECT ${COLUMNS} FROM data_moves WHERE tenant_id = ? AND ${among.sql} ORDER BY started_at DESC, id DESC LIMIT 1`,
+      [this.tenantId, ...among.values],
     );
-    return row && moveOf(row);
+    return row && moveOf<D>(row);
   }
 
-  async insert({ id, direction, phase, progress, startedAt }: DataMoveRecord): Promise<void> {
+  /** The one that is not complete, of any direction; there is at most one. */
+  async open(): Promise<DataMoveRecord<AnyDirection> | undefined> {
+    const row = await this.tx.get(`SELECT ${COLUMNS} FROM data_moves WHERE tenant_id = ? AND finished_at IS NULL`, [
+      this.tenantId,
+    ]);
+    return row && moveOf<AnyDirection>(row);
+  }
+
+  async insert({ id, direction, phase, progress, startedAt }: DataMoveRecord<AnyDirection>): Promise<void> {
     await this.tx.run(
       'INSERT INTO data_moves (id, tenant_id, direction, phase, progress, started_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
       [id, this.tenantId, direction, phase, JSON.stringify(progress), startedAt, startedAt],
@@ -96,7 +111,7 @@ export class DataMoveStore {
   }
 
   /** Returns false if another process has changed it since `before` was read or written. */
-  async update(before: DataMoveRecord, after: DataMoveRecord): Promise<boolean> {
+  async update(before: DataMoveRecord<AnyDirection>, after: DataMoveRecord<AnyDirection>): Promise<boolean> {
     const { phase, progress, updatedAt, finishedAt, sourceDeletedAt } = after;
     return (
       (await this.tx.run(
@@ -118,10 +133,10 @@ export class DataMoveStore {
 
 const COLUMNS = 'id, tenant_id, direction, phase, progress, started_at, updated_at, finished_at, source_deleted_at';
 
-const moveOf = (row: Row): DataMoveRecord => ({
+const moveOf = <D extends AnyDirection>(row: Row): DataMoveRecord<D> => ({
   id: textOf(row, 'id'),
   tenantId: textOf(row, 'tenant_id'),
-  direction: textOf(row, 'direction') as Direction, // written by `insert` only
+  direction: textOf(row, 'direction') as D, // written by `insert` only
   phase: textOf(row, 'phase') as MovePhase, // written above only
   progress: jsonOf<MoveProgress>(row, 'progress'),
   startedAt: numberOf(row, 'started_at'),

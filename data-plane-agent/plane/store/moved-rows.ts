@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { Row, Transaction, Value } from '../../base/database/database.js';
 import { isOneOf } from '../../base/database/fragments.js';
 import { fail } from '../../base/failures.js';
-import { sha256Hex, SealError, type KeyRing } from '../../base/secrets.js';
+import { SealError, type KeyRing } from '../../base/secrets.js';
 import { yielding } from '../../base/yielding.js';
 import type { Call } from '../contract/call.js';
+import { digestAfter, type RowDigest } from '../domain/moving/row-digest.js';
 import { contracts } from '../tables/contracts.js';
 import type { MovedTable } from '../tables/moved.js';
 import { moveDataVersion } from './data-version.js';
@@ -38,17 +38,6 @@ export interface RowPage {
   /** The key of the last row; `null` after the last page. */
   readonly after: Key | null;
 }
-
-/** The end of a chain of hashes over rows. */
-export interface RowDigest {
-  readonly rows: number;
-  readonly hash: string;
-}
-
-export const beginningOfDigest = (table: string): RowDigest => ({
-  rows: 0,
-  hash: sha256Hex(`duebook rows v1 ${table}`),
-});
 
 interface Span {
   readonly last: Key;
@@ -142,18 +131,13 @@ export class MovedRowStore {
     const span = await this.span(table, after);
     if (!span) return { ...from, after: null };
     const rows = await this.between(table, after, span.last);
-    const compared = table.columns.flatMap((column, at) => (column === table.ofStore ? [] : [at]));
-    let { hash } = from;
+    let digest: RowDigest = from;
     const yieldIfDue = yielding();
     for (const row of rows) {
       await yieldIfDue();
-      const values = this.opened(table, row);
-      hash = createHash('sha256')
-        .update(hash)
-        .update(JSON.stringify(compared.map((at) => values[at])))
-        .digest('hex');
+      digest = digestAfter(digest, table, this.opened(table, row));
     }
-    return { rows: from.rows + rows.length, hash, after: span.last };
+    return { ...digest, after: span.last };
   }
 
   async isEmpty({ name }: MovedTable): Promise<boolean> {

@@ -1,24 +1,30 @@
 import type { Clock } from '../../../data-plane-agent/base/clock.js';
 import type { Database, Transaction } from '../../../data-plane-agent/base/database/database.js';
-import { DataMoveStore, type DataMoveRecord, type MoveProgress } from '../../store/data-moves.js';
+import {
+  DataMoveStore,
+  type Archiving,
+  type DataMoveRecord,
+  type Direction,
+  type MoveProgress,
+} from '../../store/data-moves.js';
 import { MoveFault } from './move-fault.js';
 
 /** The record of a move, which each step updates, so that another process continues where this one ended. */
-export interface Journal {
-  readonly move: DataMoveRecord;
+export interface Journal<D extends Direction | Archiving = Direction> {
+  readonly move: DataMoveRecord<D>;
   /** Throws DATA_MOVE_RUNNING if another process has continued the move. */
-  save(changes: Partial<DataMoveRecord>, also?: (tx: Transaction, at: number) => Promise<void>): Promise<void>;
+  save(changes: Partial<DataMoveRecord<D>>, also?: (tx: Transaction, at: number) => Promise<void>): Promise<void>;
   progress(changes: Partial<MoveProgress>): Promise<void>;
   /** Of what costs nothing to repeat: it is written with what is saved next. */
   note(changes: Partial<MoveProgress>): void;
 }
 
-export function createJournal(
+export function createJournal<D extends Direction | Archiving>(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
-  begun: DataMoveRecord,
-): Journal {
+  begun: DataMoveRecord<D>,
+): Journal<D> {
   let move = begun;
-  const journal: Journal = {
+  const journal: Journal<D> = {
     get move() {
       return move;
     },

@@ -1,35 +1,22 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../../../data-plane-agent/base/clock.js';
-import type { Database } from '../../../data-plane-agent/base/database/database.js';
-import { Leases } from '../../../data-plane-agent/base/database/leases.js';
 import { newId } from '../../../data-plane-agent/base/ids.js';
-import type { Log } from '../../../data-plane-agent/base/log.js';
 import type { Actor } from '../../access/actor.js';
 import { AuditStore } from '../../store/audit.js';
-import { DataMoveStore, NO_PROGRESS, type DataMoveRecord, type Direction } from '../../store/data-moves.js';
+import { DataMoveStore, DIRECTIONS, NO_PROGRESS, type DataMoveRecord, type Direction } from '../../store/data-moves.js';
 import type { TenantRecord } from '../../store/tenants.js';
 import { systemCall } from '../system-call.js';
+import { createAlone, type AloneOptions } from './alone.js';
 import type { OnProgress } from './copy-rows.js';
 import { createJournal, type Journal } from './journal.js';
 import { MoveFault } from './move-fault.js';
 import { sidesOf, type Planes } from './sides.js';
 import { carryOut, removeSource, undo } from './steps.js';
 
-/** A process that was killed is replaced after this time. */
-const LEASE_MS = 15_000;
-const POLL_MS = 500;
-
 /** The record of a move. */
 export type MoveRecord = DataMoveRecord;
 
-export interface DataMovesOptions {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface DataMovesOptions extends AloneOptions {
   /** The data plane of the installation, and that of the organisation's agent. */
   readonly planes: (tenantId: string) => Planes;
-  /** How long another process is waited for, which may have been killed: by default longer than its lease. */
-  readonly waitMs?: number | undefined;
 }
 
 export interface MoveRequest {
@@ -54,22 +41,15 @@ export interface DataMoves {
 }
 
 export function createDataMoves(options: DataMovesOptions): DataMoves {
-  const { database, clock, log, planes, waitMs = LEASE_MS + 1_000 } = options;
-  const leases = new Leases(database, clock, { holder: newId(), log });
+  const { database, clock, planes } = options;
 
   const latest = (tenantId: string): Promise<DataMoveRecord | undefined> =>
-    database.read({ tenantId: null }, (tx) => new DataMoveStore(tx, tenantId).latest());
+    database.read({ tenantId: null }, (tx) => new DataMoveStore(tx, tenantId).latest(DIRECTIONS));
 
-  /** One process at a time works on the data of an organisation. */
-  const alone = async <T extends object>({ tenant, onProgress }: MoveRequest, work: () => Promise<T>): Promise<T> => {
-    for (const giveUpAt = performance.now() + waitMs; ; await sleep(POLL_MS)) {
-      const result = await leases.during(`data-move:${tenant.id}`, LEASE_MS, work);
-      if (result) return result;
-      if (performance.now() > giveUpAt)
-        throw new MoveFault('DATA_MOVE_RUNNING', 'another process is moving the data of this organisation');
-      onProgress?.('waiting: another process was moving this data, and may have been killed');
-    }
-  };
+  const alone = createAlone(
+    options,
+    () => new MoveFault('DATA_MOVE_RUNNING', 'another process is moving the data of this organisation'),
+  );
 
   const begin = async ({ tenant, actor }: MoveRequest, direction: Direction): Promise<DataMoveRecord> => {
     const at = clock.now();
@@ -85,7 +65,14 @@ export function createDataMoves(options: DataMovesOptions): DataMoves {
       sourceDeletedAt: null,
     };
     await database.write({ tenantId: null }, async (tx) => {
-      await new DataMoveStore(tx, tenant.id).insert(move);
+      const moves = new DataMoveStore(tx, tenant.id);
+      const open = await moves.open();
+      if (open)
+        throw new MoveFault(
+          'DATA_MOVE_OPEN',
+          `an ${open.direction} of all data of this organisation is not complete: end it with "tenants ${open.direction}-data --cancel"`,
+        );
+      await moves.insert(move);
       await audit({ tx, at, move, actor }, 'data_move_started');
     });
     return move;

@@ -1,16 +1,15 @@
 import { isFailure } from '../../../data-plane-agent/base/failures.js';
 import { newId } from '../../../data-plane-agent/base/ids.js';
-import type { Direction } from '../../store/data-moves.js';
 import { MoveFault } from './move-fault.js';
-import type { Sides, Source, Target } from './sides.js';
+import type { Source, Target } from './sides.js';
 
 /**
  * Asks the agent for each step of a move that does not exist, before anything is changed: the policy of the agent, or an
  * older version of it, may refuse some. Throws DATA_MOVE_DENIED or DATA_MOVE_UNSUPPORTED.
  */
-export async function preflight(sides: Sides, direction: Direction): Promise<void> {
+export async function preflight(questions: readonly Question[]): Promise<void> {
   const denied: string[] = [];
-  for (const [name, ask] of direction === 'agent' ? asTarget(sides.target) : asSource(sides.source)) {
+  for (const [name, ask] of questions) {
     try {
       await ask();
     } catch (error) {
@@ -31,13 +30,13 @@ export async function preflight(sides: Sides, direction: Direction): Promise<voi
     );
 }
 
-type Question = readonly [name: string, ask: () => Promise<unknown>];
+export type Question = readonly [name: string, ask: () => Promise<unknown>];
 
 /** Refused by a data plane that takes part in no such move; `tables` of no version refuses the first step. */
 const nothing = { tables: 'none' };
 const noRow = { table: 'contracts', key: '[""]', column: 'remark', from: 0 };
 
-const asTarget = (target: Target): readonly Question[] => {
+export const asTarget = (target: Target): readonly Question[] => {
   const moveId = newId();
   return [
     ['beginReceiving', () => target.beginReceiving({ moveId, ...nothing })],
@@ -52,7 +51,7 @@ const asTarget = (target: Target): readonly Question[] => {
   ];
 };
 
-const asSource = (source: Source): readonly Question[] => {
+export const asSource = (source: Source): readonly Question[] => {
   const moveId = newId();
   return [
     ['beginMovingOut', () => source.beginMovingOut({ moveId, ...nothing })],

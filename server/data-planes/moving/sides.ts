@@ -62,13 +62,14 @@ const TRANSIENT = [
 
 export function sidesOf({ embedded, agent }: Planes, direction: Direction, call: Call): Sides {
   const [from, to] = direction === 'agent' ? [embedded, agent] : [agent, embedded];
-  return {
-    source: patient(
-      bind(from, { ...call, timeoutMs: TIMEOUT_MS }, { operations: OPERATIONS, only: SOURCE_OPERATIONS }),
-    ),
-    target: patient(bind(to, { ...call, timeoutMs: TIMEOUT_MS }, { operations: OPERATIONS, only: TARGET_OPERATIONS })),
-  };
+  return { source: sourceOf(from, call), target: targetOf(to, call) };
 }
+
+export const sourceOf = (plane: DataPlane<Operations>, call: Call): Source =>
+  patient(bind(plane, { ...call, timeoutMs: TIMEOUT_MS }, { operations: OPERATIONS, only: SOURCE_OPERATIONS }));
+
+export const targetOf = (plane: DataPlane<Operations>, call: Call): Target =>
+  patient(bind(plane, { ...call, timeoutMs: TIMEOUT_MS }, { operations: OPERATIONS, only: TARGET_OPERATIONS }));
 
 /** Sends requests again while the data plane does not answer, for a minute. */
 export function patient<P extends object>(

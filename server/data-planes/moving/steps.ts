@@ -3,9 +3,10 @@ import { isFailure } from '../../../data-plane-agent/base/failures.js';
 import { tablesHash } from '../../../data-plane-agent/plane/steps/moving/the-move.js';
 import type { DataMoveRecord } from '../../store/data-moves.js';
 import { copyFiles } from './copy-files.js';
-import { copyRows, type Copying } from './copy-rows.js';
+import { copyRows, type Copying, type OnProgress } from './copy-rows.js';
 import { MoveFault } from './move-fault.js';
-import { preflight } from './preflight.js';
+import { asSource, asTarget, preflight } from './preflight.js';
+import type { Source } from './sides.js';
 import { verify } from './verify.js';
 
 export interface Moving extends Copying {
@@ -31,7 +32,7 @@ export async function carryOut(moving: Moving): Promise<void> {
     await journal.save({ phase: 'freezing' });
   }
   if (isIn('freezing')) {
-    await freeze(moving);
+    await freeze({ source: sides.source, moveId, onProgress: moving.onProgress });
     await journal.save({ phase: 'copying_rows' });
   }
   if (isIn('copying_rows')) {
@@ -60,7 +61,7 @@ async function begun(moving: Moving): Promise<void> {
   const { sides, journal, audited } = moving;
   const { id: moveId, direction } = journal.move;
   try {
-    await preflight(sides, direction);
+    await preflight(direction === 'agent' ? asTarget(sides.target) : asSource(sides.source));
     await sides.target.beginReceiving({ moveId, tables: tablesHash() });
   } catch (error) {
     const isRefused =
@@ -86,9 +87,14 @@ function refusedBy({ reason, table }: { readonly reason: string; readonly table?
   return new MoveFault('DATA_MOVE_REFUSED', `the data plane refuses the move (${reason}); nothing was changed`);
 }
 
+export interface Freezing {
+  readonly source: Pick<Source, 'beginMovingOut' | 'chainAudit'>;
+  readonly moveId: string;
+  readonly onProgress: OnProgress;
+}
+
 /** Waits until nothing changes the data any more. */
-async function freeze({ sides: { source }, journal, onProgress }: Moving): Promise<void> {
-  const moveId = journal.move.id;
+export async function freeze({ source, moveId, onProgress }: Freezing): Promise<void> {
   for (const giveUpAt = performance.now() + DRAIN_MS; ; await sleep(DRAIN_PAUSE_MS)) {
     const { ready, leasedMessages, unchained } = await source.beginMovingOut({ moveId, tables: tablesHash() });
     if (ready) return;
@@ -126,12 +132,12 @@ export async function removeSource({ sides, journal, onProgress, audited }: Movi
   await audited('data_move_source_deleted', { sourceDeletedAt: journal.move.updatedAt });
 }
 
-async function removeAll(batch: () => Promise<{ readonly more: boolean }>): Promise<void> {
+export async function removeAll(batch: () => Promise<{ readonly more: boolean }>): Promise<void> {
   while ((await batch()).more);
 }
 
 /** A data plane that takes no part in the move has nothing to undo. */
-async function unlessOther(step: Promise<unknown>): Promise<void> {
+export async function unlessOther(step: Promise<unknown>): Promise<void> {
   try {
     await step;
   } catch (error) {

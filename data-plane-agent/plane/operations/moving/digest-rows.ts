@@ -3,7 +3,7 @@ import { hash, moveId, position, rowKey, tableName } from '../../contract/record
 import { keyOf, tableOf } from '../../steps/moving/rows.js';
 import { inMove } from '../../steps/moving/the-move.js';
 import { operation } from '../../steps/operation-context.js';
-import { beginningOfDigest } from '../../store/moved-rows.js';
+import { beginningOfDigest } from '../../domain/moving/row-digest.js';
 
 /**
  * The number of rows of a table, and a hash over all their values in the order of their keys: of a page after the rows
