@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Manifest } from '../../server/data-planes/archive/format.js';
 import { createTenantExports } from '../../server/data-planes/archive/export.js';
+import { createTenantImports } from '../../server/data-planes/archive/import.js';
 import { verifyFolder } from '../../server/data-planes/archive/verify.js';
 import { interruptible } from '../../data-plane-agent/host/backup/interruptible.js';
 import { TENANT_OPTION } from '../accounts.js';
@@ -50,6 +51,54 @@ export const addExportData: AddCommand = (tenants, cli) => {
         if (json) return cli.io.data(jsonText({ folder, ...answerOf(manifest) }));
         cli.io.data(`${folder}: ${summaryOf(manifest)}`);
         warn(manifest, (text) => cli.io.message(`Warning: ${text}`));
+      });
+    });
+};
+
+interface ImportAsked {
+  readonly tenant: string;
+  readonly from?: string;
+  readonly dryRun?: true;
+  readonly cancel?: true;
+  readonly json?: true;
+}
+
+export const addImportData: AddCommand = (tenants, cli) => {
+  tenants
+    .command('import-data')
+    .description(
+      'Imports all data of an organisation, which export-data has written, into a new organisation of this or another installation. Everything is checked before anything is written; requests for its contract data are refused meanwhile. Nothing is left when it fails.',
+    )
+    .requiredOption(...TENANT_OPTION)
+    .option('--from <folder>', 'what export-data has written')
+    .option('--dry-run', 'check everything, but import nothing')
+    .option('--cancel', 'removes what an import whose process was killed has left')
+    .option(...JSON_OPTION)
+    .addHelpText(
+      'after',
+      '\nThe organisation must have no contract data, no channels and at most the subject company that it was made with; that one is replaced. Its slug, name, plan and owner stay.\nMembers are matched by their e-mail address; the others are added without passwords ("duebook members reset-password"). Channels whose URL or secret is left out are disabled. Import only what you trust: hashes show damage, not who wrote it.',
+    )
+    .addHelpText('after', examples('duebook tenants import-data --tenant acme --from acme-2026-11-23 --dry-run'))
+    .action(async ({ tenant: slug, from, dryRun, cancel, json }: ImportAsked) => {
+      if ((from === undefined) === (cancel === undefined)) throw misuse('one of --from and --cancel is required');
+      if (cancel && dryRun) throw misuse('--dry-run cannot be combined with --cancel');
+      const config = await configuration(cli, { quiet: json === true });
+      await withTenantArchives(config, { cli, slug }, async ({ options, tenant }) => {
+        const imports = createTenantImports(options);
+        const request = { tenant, actor: cliActor(), onProgress: (text: string) => cli.io.progress(text) };
+        if (from === undefined) {
+          await imports.cancel(request);
+          return cli.io.data(json ? jsonText({ cancelled: true }) : `The import into ${slug} is ended.`);
+        }
+        const isDryRun = dryRun === true;
+        const imported = await interruptible(cli.process, (signal) =>
+          imports.import({ ...request, folder: resolve(from), isDryRun, signal }),
+        ).finally(() => cli.io.progress(''));
+        const { exportId, rows: records, files, bytes, members } = imported;
+        if (json) return cli.io.data(jsonText({ dryRun: isDryRun, exportId, records, files, bytes, members }));
+        cli.io.data(
+          `${records} records and ${files} files (${bytes} bytes) ${isDryRun ? 'can be' : 'were'} imported into ${slug}; ${members.matched} members are there already, ${members.added} ${isDryRun ? 'would be' : 'were'} added.`,
+        );
       });
     });
 };

@@ -16,7 +16,7 @@ import { cliActor, configuration, withPlatform } from '../installation.js';
 import { printableLine } from '../../data-plane-agent/base/command-line/printable.js';
 import { table } from '../render/table.js';
 import { addMoveData } from './move-data.js';
-import { addExportData, addVerifyData } from './tenant-data.js';
+import { addExportData, addImportData, addVerifyData } from './tenant-data.js';
 
 export const addTenants: AddCommand = (program, cli) => {
   const tenants = program
@@ -41,6 +41,7 @@ export const addTenants: AddCommand = (program, cli) => {
   addMoveData(tenants, cli);
   addExportData(tenants, cli);
   addVerifyData(tenants, cli);
+  addImportData(tenants, cli);
   tenants.addHelpText('after', examples('duebook tenants list', 'duebook tenants set-plan acme business'));
 };
 

@@ -51,7 +51,7 @@ async function differentTables(copying: Copying): Promise<string[]> {
   return different;
 }
 
-async function digestOf(
+export async function digestOf(
   side: Pick<Sides['source'], 'digestRows'>,
   asked: { readonly moveId: string; readonly table: string },
 ): Promise<{ readonly rows: number; readonly hash: string }> {
