@@ -36,6 +36,7 @@ const SERVER_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'data-planes/joining': ['access', 'store', 'data-planes'],
   'data-planes/link': ['access', 'store', 'data-planes', 'data-planes/joining'],
   'data-planes/moving': ['access', 'store', 'data-planes'],
+  'data-planes/archive': ['access', 'store', 'data-planes', 'data-planes/moving'],
   credentials: ['access', 'store', 'notifications', 'notifications/templates'],
   audit: ['access', 'store', 'data-planes'],
   tenants: [
@@ -378,6 +379,7 @@ const planted: [file: string, line: string, sentence: string][] = [
   ['server/data-planes/joining/a.ts', `import { x } from '../../http/body.js';`, 'admits agents'],
   ['server/data-planes/link/a.ts', `import { x } from '../../http/body.js';`, 'holds the links to agents'],
   ['server/data-planes/moving/a.ts', `import { x } from '../../http/body.js';`, 'moves data between'],
+  ['server/data-planes/archive/a.ts', `import { x } from '../../http/body.js';`, 'exports and imports all data'],
   ['server/credentials/a.ts', `import { x } from '../tenants/roles.js';`, 'below organisations and sign-in'],
   ['server/audit/a.ts', `import { x } from '../auth/tokens.js';`, 'keeps what others tell it'],
   ['server/tenants/a.ts', `import { x } from '../auth/tokens.js';`, 'stands below sign-in'],
@@ -481,17 +483,15 @@ function runLinter(cwd: string): string {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
   } catch (error) {
-    // It exits with 1 when it finds something, which is expected here.
+    // It exits with 1 when it finds something.
     if (error instanceof Error && 'stdout' in error && typeof error.stdout === 'string' && error.stdout !== '')
       return error.stdout;
     throw error;
   }
 }
 
-type Diagnostic = { filename: string; message: string; help?: string };
-
 function byFile(output: string): Map<string, string> {
-  const { diagnostics } = JSON.parse(output) as { diagnostics: Diagnostic[] };
+  const { diagnostics } = JSON.parse(output) as { diagnostics: { filename: string; message: string; help?: string }[] };
   const said = new Map<string, string>();
   for (const { filename, message, help } of diagnostics)
     said.set(filename, `${said.get(filename) ?? ''}${message} ${help ?? ''}\n`);

@@ -96,7 +96,7 @@ async function begin({
 const CONTRACTS = 12;
 
 /** Contracts with payments, receipts, notes, a deleted one, an answer to an idempotency key, and files. */
-async function enterData({ asOwner, subjectId, owner }: Administration): Promise<MovableData['files']> {
+export async function enterData({ asOwner, subjectId, owner }: Administration): Promise<MovableData['files']> {
   const ids: string[] = [];
   for (let n = 1; n <= CONTRACTS; n += 1) {
     const contract = aContract({

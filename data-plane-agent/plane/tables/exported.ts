@@ -36,7 +36,11 @@ export interface ExportedKind {
 
 type Named = readonly [field: string, column: Column<unknown>];
 
-function exported(kind: string, table: string, columns: Iterable<Named>, left: readonly string[] = []): ExportedKind {
+function exported(
+  kind: string,
+  columns: Iterable<Named>,
+  { table, left = [] }: { readonly table: string; readonly left?: readonly string[] },
+): ExportedKind {
   const moved = MOVED.find(({ name }) => name === table);
   if (!moved) throw new Error(`${table} is no table of a tenant's data`);
   const names = new Set<string>();
@@ -52,11 +56,11 @@ function exported(kind: string, table: string, columns: Iterable<Named>, left: r
   return { kind, table: moved, fields };
 }
 
-const declared = (kind: string, { name, columns }: Table<Columns>, left?: readonly string[]): ExportedKind =>
-  exported(kind, name, columns, left);
+const declared = (kind: string, { name, columns }: Table<Columns>, left: readonly string[] = []): ExportedKind =>
+  exported(kind, columns, { table: name, left });
 
 const other = (kind: string, table: string, columns: Columns): ExportedKind =>
-  exported(kind, table, Object.entries(columns) as [string, Column<unknown>][]);
+  exported(kind, Object.entries(columns) as [string, Column<unknown>][], { table });
 
 const camel = (name: string): string => name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 
