@@ -165,20 +165,27 @@ async function* linesOf(pieces: AsyncIterable<Buffer>, name: string): AsyncItera
   let begun: Buffer[] = [];
   let length = 0;
   let line = 1;
-  for await (const piece of pieces) {
-    let from = 0;
-    for (let end = piece.indexOf(10); end >= 0; end = piece.indexOf(10, from)) {
-      yield Buffer.concat([...begun, piece.subarray(from, end)]);
-      begun = [];
-      length = 0;
-      line += 1;
-      from = end + 1;
+  const isCutOff = (options?: ErrorOptions): ArchiveFault => damaged(`${name}, line ${line}: is cut off`, options);
+  try {
+    for await (const piece of pieces) {
+      let from = 0;
+      for (let end = piece.indexOf(10); end >= 0; end = piece.indexOf(10, from)) {
+        yield Buffer.concat([...begun, piece.subarray(from, end)]);
+        begun = [];
+        length = 0;
+        line += 1;
+        from = end + 1;
+      }
+      begun.push(piece.subarray(from));
+      length += piece.length - from;
+      if (length > MAX_LINE_BYTES) break;
     }
-    begun.push(piece.subarray(from));
-    length += piece.length - from;
-    if (length > MAX_LINE_BYTES) throw invalid(`${name}, line ${line}: is longer than ${MAX_LINE_BYTES} bytes`);
+  } catch (error) {
+    // Of a file that was cut off, the hash is another one as well.
+    throw length > 0 && error instanceof ArchiveFault ? isCutOff({ cause: error }) : error;
   }
-  if (length > 0) throw damaged(`${name}, line ${line}: is cut off`);
+  if (length > MAX_LINE_BYTES) throw invalid(`${name}, line ${line}: is longer than ${MAX_LINE_BYTES} bytes`);
+  if (length > 0) throw isCutOff();
 }
 
 function recordIn(bytes: Buffer): ArchiveRecord {
