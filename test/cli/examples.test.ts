@@ -47,6 +47,7 @@ const FAILS: Readonly<Record<string, RegExp>> = {
   'restore duebook-2026-11-23.tar': /is not empty/,
   'tenants move-data --tenant acme --to agent': /the service uses no agents/,
   'tenants move-data --tenant acme --delete-source': /the service uses no agents|has not been moved/,
+  'tenants import-data --tenant acme --from acme-2026-11-23 --dry-run': /has contract data already/,
   'codes revoke 01985f6e-7c3a-7b44-9c1d-2f6b8d0e4a11': /there is no/,
   'outbox discard 01985f6e-7c3a-7b44-9c1d-2f6b8d0e4a11': /nothing was done/,
   'outbox retry 01985f6e-7c3a-7b44-9c1d-2f6b8d0e4a11': /nothing was done/,
@@ -63,7 +64,7 @@ describe('the examples in the help', function () {
     more = {},
   ): Promise<void> => {
     const given = args.map((word) =>
-      /^(?:\/\S+\/)?[\w-]+\.(?:json|jsonl|csv|xlsx|zip|log|tar)$/.test(word) || word === 'secret-keys'
+      /^(?:\/\S+\/)?[\w-]+\.(?:json|jsonl|csv|xlsx|zip|log|tar)$/.test(word) || ['secret-keys', 'acme-2026-11-23'].includes(word)
         ? join(folder, word.split('/').at(-1) ?? '')
         : word === '/srv/duebook'
           ? join(folder, 'srv')
