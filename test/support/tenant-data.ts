@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { MemberStore } from '../../server/store/members.js';
 import { signIn } from './accounts.js';
 import { administration, type Administration } from './administration.js';
@@ -135,7 +136,7 @@ export async function answersOf(
     const { body, text, status } = await client.get<{ url: string }>(`/files/${id}/download`);
     expect(status, text).to.equal(200);
     const stored = await fetch(reachable(body.url, client));
-    answers[`bytes of ${id}`] = Buffer.from(await stored.arrayBuffer()).toString('base64');
+    answers[`bytes of ${id}`] = sha256Hex(Buffer.from(await stored.arrayBuffer()));
   }
   return answers;
 }
