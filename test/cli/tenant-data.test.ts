@@ -57,9 +57,6 @@ for (const [from, to] of [
       expect(answer.records).to.include({ contracts: 13, files: 2, members: 2, subjectCompanies: 2, invoices: 1 });
       expect(answer.files).to.equal(2);
       expect(statSync(path('book')).mode & 0o777).to.equal(0o700);
-      expect((await org.asOwner.post('/tenant-admin/subjects', { name: 'Third' })).status, 'changes go on').to.equal(
-        201,
-      );
 
       const there = await successorOf(target, org);
       const tried = await imported(there, 'book', '--dry-run');
@@ -72,8 +69,7 @@ for (const [from, to] of [
       const ids = { [org.owner.id]: there.owner.id, [org.tenant.id]: there.tenant.id };
       const [sent, arrived] = [await answersOf(org.asOwner, { files, ids }), await answersOf(there.asOwner, { files })];
       expect(Object.keys(arrived).length).to.be.greaterThan(60);
-      for (const asked of Object.keys(sent).filter((one) => one !== '/tenant-admin/subjects'))
-        expect(arrived[asked], asked).to.deep.equal(sent[asked]);
+      for (const asked of Object.keys(sent)) expect(arrived[asked], asked).to.deep.equal(sent[asked]);
       expect(arrived['/tenant-admin/subjects']).to.have.length(2);
 
       // A second export has the same lines, but for the id of the owner and what installations keep to themselves.

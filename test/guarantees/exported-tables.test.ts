@@ -11,14 +11,14 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
 describe('an export of all data of an organisation', () => {
   it('has each table that is moved, or a reason why not', () => {
     const named = [...EXPORTED.map(({ table }) => table.name), ...Object.keys(NOT_EXPORTED)];
-    expect(named.toSorted()).to.deep.equal([...MOVED_NAMES].toSorted());
+    expect(named).to.have.members([...MOVED_NAMES]);
   });
 
   it('has each of their columns once, under a name of its own', () => {
     for (const { kind, table, fields } of EXPORTED) {
       const left = LEFT_OUT[table.name] ?? [];
       const columns = fields.map(({ at }) => table.columns[at]);
-      expect(columns.toSorted(), kind).to.deep.equal(table.columns.filter((name) => !left.includes(name)).toSorted());
+      expect(columns, kind).to.have.members(table.columns.filter((name) => !left.includes(name)));
       expect(new Set(fields.map(({ name }) => name)).size, kind).to.equal(fields.length);
     }
   });

@@ -122,7 +122,10 @@ export async function answersOf(
     const { status, text } = await client.get(path);
     expect(status, `${path}: ${text}`).to.equal(200);
     const same = text.replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => ids[id] ?? id);
-    return (answers[path] = JSON.parse(same) as unknown);
+    // A reminder that is due is due now.
+    return (answers[path] = JSON.parse(same, (key, value: unknown) =>
+      key === 'nextReminderAt' ? undefined : value,
+    ) as unknown);
   };
   for (const path of LISTS) await ask(path);
   const { items } = answers['/contracts?pageSize=100'] as { items: { id: string; payments?: { id: string }[] }[] };
