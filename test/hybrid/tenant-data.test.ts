@@ -52,7 +52,10 @@ describe('all data of an organisation behind an agent', () => {
         code === 1 && text.includes('TENANT_DATA_REFUSED') && text.includes('the policy of the agent refuses'),
     );
     expect(existsSync(out)).to.equal(false);
-    const going = await data.org.asOwner.post('/contracts', aContract({ subjectId: data.org.subjectId, ownerId: data.org.owner.id }));
+    const going = await data.org.asOwner.post(
+      '/contracts',
+      aContract({ subjectId: data.org.subjectId, ownerId: data.org.owner.id }),
+    );
     expect(going.status, going.text).to.equal(201);
   });
 });
