@@ -64,7 +64,8 @@ describe('the examples in the help', function () {
     more = {},
   ): Promise<void> => {
     const given = args.map((word) =>
-      /^(?:\/\S+\/)?[\w-]+\.(?:json|jsonl|csv|xlsx|zip|log|tar)$/.test(word) || ['secret-keys', 'acme-2026-11-23'].includes(word)
+      /^(?:\/\S+\/)?[\w-]+\.(?:json|jsonl|csv|xlsx|zip|log|tar)$/.test(word) ||
+      ['secret-keys', 'acme-2026-11-23'].includes(word)
         ? join(folder, word.split('/').at(-1) ?? '')
         : word === '/srv/duebook'
           ? join(folder, 'srv')
