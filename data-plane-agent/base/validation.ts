@@ -163,7 +163,6 @@ const textProblem = (text: string): string | undefined =>
       ? TOO_MANY_MARKS
       : undefined;
 
-/** Compares the number of characters, each of one or two UTF-16 units, with a limit. */
 /**
  * Remembers the digests of texts that were valid, and no text: a list has mostly contracts that have not changed since
  * it was read last, and parsing and validating one again takes five times as long as its digest.
