@@ -34,6 +34,13 @@ export interface ExportedKind {
   readonly fields: readonly ExportedField[];
 }
 
+/** Amounts that the API does not show under a name of their own. */
+const AMOUNTS: Readonly<Record<string, string>> = {
+  unlinkedInvoicedMinor: 'unlinkedInvoicedAmount',
+  deltaMinor: 'deltaAmount',
+  totalMinor: 'totalAmount',
+};
+
 type Named = readonly [field: string, column: Column<unknown>];
 
 function exported(
@@ -47,7 +54,7 @@ function exported(
   const fields = [...columns]
     .filter(([, { name }]) => !left.includes(name))
     .map(([field, column]): ExportedField => {
-      const plain = column.apiName ?? column.auditName ?? field.replace(/Minor$/, 'Amount');
+      const plain = column.apiName ?? column.auditName ?? AMOUNTS[field] ?? field;
       // An amount that lists sort by, beside the exact one.
       const name = names.has(plain) ? `${plain}Number` : plain;
       names.add(name);
