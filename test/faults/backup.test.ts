@@ -179,7 +179,8 @@ for (const kind of ['sqlite', 'postgres'] as const) {
             database.close();
           }
         }
-        const database = new pg.Client({ connectionString: url });
+        // Under the name of the restore's own connections: it refuses to run beside any other.
+        const database = new pg.Client({ connectionString: url, application_name: 'duebook backup' });
         await database.connect();
         try {
           return (await database.query("SELECT to_regclass('restore_in_progress') AS t")).rows[0]?.t !== null;
