@@ -29,6 +29,11 @@ type Env = Readonly<Record<string, string>>;
 for (const kind of ['sqlite', 'postgres'] as const) {
   describe(`a backup of a server under load, on ${kind}`, function () {
     this.timeout(240_000); // an idle machine needs a tenth of it
+    // Before the folder of the running server is removed.
+    after(async () => {
+      await server?.kill();
+      await postgres?.stop();
+    });
     const install = installations(after);
     let installation: Installation;
     let postgres: PostgresWithTools | undefined;
@@ -112,11 +117,6 @@ for (const kind of ['sqlite', 'postgres'] as const) {
           first = await cli(source, 'backup', path('under-load.tar'), '--json');
         },
       });
-    });
-
-    after(async () => {
-      await server?.kill();
-      await postgres?.stop();
     });
 
     it('completes, and is whole', async () => {
