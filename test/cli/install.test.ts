@@ -11,7 +11,7 @@ import { parseKeyRing } from '../../data-plane-agent/base/secrets.js';
 import { installations, type Installation, type Outcome } from '../support/cli.js';
 import { needsClamd, startClamd, type TestClamd } from '../support/clamd.js';
 import { freePort } from '../support/guardian.js';
-import { sharedMinio } from '../support/minio.js';
+import { sharedMinio, type S3Server } from '../support/minio.js';
 import { createDatabase, needsPostgres, type TestDatabase } from '../support/postgres.js';
 import { skip } from '../support/skip.js';
 import { read } from '../support/source.js';
@@ -64,8 +64,12 @@ describe('duebook install', function () {
     needsPostgres();
     needsClamd();
     let databases: readonly TestDatabase[];
+    let minio: S3Server;
     let clamd: TestClamd;
-    before(async () => {
+    before(async function () {
+      minio = await sharedMinio().catch((error: unknown) =>
+        skip(this, error instanceof Error ? error.message : String(error)),
+      );
       clamd = await startClamd();
     });
     beforeEach(async () => {
@@ -78,7 +82,7 @@ describe('duebook install', function () {
     const answers = async () => ({
       platformDatabase: databases[0]?.url,
       tenantDatabase: databases[1]?.url,
-      objectStore: (await sharedMinio()).url(`duebook-i-${process.pid}`),
+      objectStore: minio.url(`duebook-i-${process.pid}`),
       scanner: clamd.url,
       port: await freePort(),
     });

@@ -91,8 +91,10 @@ for (const database of ['sqlite', 'postgres'] as const satisfies readonly Databa
       await serverWith({});
       expect((await upload(Buffer.from('harmless'))).scanStatus).to.equal('clean');
       await stop();
+      // The job that runs every two seconds may have asked it in the meantime.
+      const before = messages().length;
       await server.foundation.hosted?.probes.files();
-      expect(messages(), 'it is not asked again').not.to.include(
+      expect(messages().slice(before), 'it is not asked again').not.to.include(
         'the scanner does not answer: files wait until it does',
       );
       const waiting = await upload(Buffer.from('waits'));
