@@ -75,7 +75,7 @@ const wholeCharacters = (text: string, end: number): number =>
   end + ((text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? 1 : 0);
 
 /** The approximate length of the JSON; stops counting beyond `most`. */
-function weight(value: unknown, most: number): number {
+export function weight(value: unknown, most: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 6;
   let sum = 2;

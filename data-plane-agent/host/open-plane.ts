@@ -14,6 +14,7 @@ import { TENANT_MIGRATIONS } from '../plane/store/migrations/index.js';
 import { serveFileUrls } from './file-urls.js';
 import { dueSince } from '../plane/store/due-work.js';
 import { planeJobs } from './jobs.js';
+import { createLongWork } from './long-work/long-work.js';
 import { createProbes, type Probes } from './probes.js';
 import type { HostSettings } from './settings.js';
 import { createUpkeep, type FindTenants, type Step } from './upkeep.js';
@@ -48,6 +49,9 @@ export interface HostParts {
   readonly objects?: ((named: ObjectStore) => ObjectStore) | undefined;
 }
 
+/** Connections to PostgreSQL of the thread for long work: it runs one write and one read at a time. */
+const LONG_WORK_POOL = 2;
+
 /** The tenant database of a plane. */
 export const planeDatabase = ({ tenantDatabaseUrl }: Pick<HostSettings, 'tenantDatabaseUrl'>): ManagedDatabase => ({
   name: 'tenant',
@@ -67,12 +71,23 @@ export async function openPlane(
   try {
     const background = createBackground();
     const files = openFileServices(settings, { clock, log, residentBytes, objects });
+    const longWork = createLongWork({
+      settings: {
+        databaseUrl: settings.tenantDatabaseUrl,
+        poolMax: LONG_WORK_POOL,
+        secretKeys: settings.keyRing.reveal(),
+      },
+      database,
+      clock,
+      log,
+    });
     const plane = createLocalDataPlane({
       operations: OPERATIONS,
       database,
       clock,
       keyRing: settings.keyRing,
       external: { files, log, afterwards: background.add },
+      forLong: longWork.plane,
     });
     return {
       plane,
@@ -91,6 +106,7 @@ export async function openPlane(
       async close() {
         await background.settled();
         await files.close();
+        await longWork.close();
         await database.close();
       },
     };

@@ -54,6 +54,7 @@ export function keyedDatabase({
         keyed && (await database.read({ tenantId: null }, (tx) => idempotency.stored(tx, keyed, keyed.operation)));
       return settled && { answer: answerOf<T>(settled, keyed) };
     },
+    pauseWrites: () => database.pauseWrites(),
     ping: (timeoutMs) => database.ping(timeoutMs),
     pool: () => database.pool(),
     exclusive: (work, waiting) => database.exclusive(work, waiting),

@@ -204,6 +204,7 @@ function recording(database: Database, record: (sql: string) => void): Database 
     dialect: database.dialect,
     read: (scope, work) => database.read(scope, (tx) => work(recorded(tx))),
     write: (scope, work) => database.write(scope, (tx) => work(recorded(tx))),
+    pauseWrites: () => database.pauseWrites(),
     ping: (timeoutMs) => database.ping(timeoutMs),
     pool: () => database.pool(),
     exclusive: (work) => database.exclusive(work),

@@ -116,11 +116,12 @@ async function openPlane(name: PlaneName) {
 /** A new migrated tenant database, deleted by `close`. */
 export async function openTenantDatabase(
   name: DatabaseName,
-): Promise<{ readonly database: Database; close(): Promise<void> }> {
+): Promise<{ readonly database: Database; readonly url: string; close(): Promise<void> }> {
   const { url, remove } = name === 'postgres' ? await postgresPlace() : await sqlitePlace();
   const database = await openDatabase(url, { poolMax: 10 });
   return {
     database,
+    url,
     async close() {
       await database.close();
       await remove();

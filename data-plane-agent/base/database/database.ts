@@ -42,6 +42,12 @@ export interface Database {
    * outside the transaction, and must not assume that it is the only work in it.
    */
   write<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /**
+   * Waits for the writes of this process that were queued before, and lets none begin until the returned function is
+   * called: for another thread that writes to the same SQLite file. At once on PostgreSQL, where writers do not wait for
+   * each other.
+   */
+  pauseWrites(): Promise<() => void>;
   /** Resolves to whether the database responded within `timeoutMs`. */
   ping(timeoutMs: number): Promise<boolean>;
   /** Connection counts, for the metrics. */

@@ -78,6 +78,10 @@ class PostgresDatabase implements Database {
     }
   }
 
+  pauseWrites(): Promise<() => void> {
+    return Promise.resolve(() => {});
+  }
+
   private async transaction<T>(begin: string, scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const { deadline } = scope;
     return this.withClient(async (client) => {

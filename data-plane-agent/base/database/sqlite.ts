@@ -19,8 +19,16 @@ const LONG_WRITES = 2_000;
 /** How long a write waits for another process, such as the CLI, to release the file. */
 const BUSY_MS = 10_000;
 
+export interface SqliteOptions {
+  /**
+   * In a thread beside the one that usually writes to the file: waits until that one pauses its writes, and returns the
+   * function that lets it continue.
+   */
+  readonly writersTurn?: () => Promise<() => void>;
+}
+
 /** Opens an SQLite file in WAL mode with `synchronous=FULL` on every connection. */
-export async function openSqlite(filename: string): Promise<Database> {
+export async function openSqlite(filename: string, { writersTurn }: SqliteOptions = {}): Promise<Database> {
   const opener = knex({
     client: 'better-sqlite3',
     connection: { filename },
@@ -39,7 +47,7 @@ export async function openSqlite(filename: string): Promise<Database> {
     const readers: Connection[] = [];
     for (let i = 0; i < READERS; i++) readers.push(await open(['query_only = ON']));
     const probe = await open(['query_only = ON', NO_CACHE]);
-    return new SqliteDatabase({ opener, filename, writer, probe }, readers);
+    return new SqliteDatabase({ opener, filename, writer, probe, writersTurn }, readers);
   } catch (error) {
     // The pool waits for its connections to be released before it is destroyed.
     for (const connection of opened) await opener.client.releaseConnection(connection);
@@ -75,14 +83,22 @@ const EVERY_CONNECTION = [
 const WRITER_CACHE = 'cache_size = -4096';
 
 interface WaitingWrite {
+  readonly kind: 'write';
   /** Resolves to the error, if it failed. */
   run(tx: SqliteTransaction): Promise<unknown>;
   settle(error?: unknown): void;
 }
 
+interface WaitingPause {
+  readonly kind: 'pause';
+  /** Begins the pause. Resolves when it is over. */
+  over(): Promise<void>;
+}
+
 interface Opened extends SqliteFile {
   readonly opener: Knex;
   readonly writer: Connection;
+  readonly writersTurn: SqliteOptions['writersTurn'];
 }
 
 /**
@@ -120,7 +136,7 @@ function queued<T, W>(
 
 class SqliteDatabase implements Database {
   readonly dialect = 'sqlite';
-  private readonly waiting: WaitingWrite[] = [];
+  private readonly waiting: (WaitingWrite | WaitingPause)[] = [];
   private readonly readersWanted: ((reader: Connection) => void)[] = [];
   private readonly statements = new Map<Connection, Statements>();
   private writing: Promise<void> | undefined;
@@ -129,13 +145,15 @@ class SqliteDatabase implements Database {
   private readonly opener: Knex;
   private readonly writer: Connection;
   private readonly file: SqliteFile;
+  private readonly writersTurn: SqliteOptions['writersTurn'];
 
   constructor(
-    { opener, writer, ...file }: Opened,
+    { opener, writer, writersTurn, ...file }: Opened,
     private readonly idle: Connection[],
   ) {
     this.opener = opener;
     this.writer = writer;
+    this.writersTurn = writersTurn;
     this.file = file;
   }
 
@@ -165,11 +183,12 @@ class SqliteDatabase implements Database {
   async write<T>({ deadline }: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
     this.refuseWhenClosed();
     deadline?.signal.throwIfAborted();
-    const settled = queued<{ readonly value: T } | { readonly error: unknown }, WaitingWrite>(
+    const settled = queued<{ readonly value: T } | { readonly error: unknown }, WaitingWrite | WaitingPause>(
       this.waiting,
       (resolve, reject) => {
         let outcome: { readonly value: T } | { readonly error: unknown };
         return {
+          kind: 'write',
           run: async (tx) => {
             try {
               outcome = { value: await tx.savepoint(() => tx.until(deadline, () => work(tx))) };
@@ -193,10 +212,26 @@ class SqliteDatabase implements Database {
     return outcome.value;
   }
 
+  pauseWrites(): Promise<() => void> {
+    return new Promise((begin) => {
+      this.waiting.push({
+        kind: 'pause',
+        over: () => new Promise((end) => begin(end)),
+      });
+      this.writing ??= this.drain();
+    });
+  }
+
   /** Commits queued writes in groups until the queue is empty. */
   private async drain(): Promise<void> {
     while (this.waiting.length > 0) {
       await nextTick(); // requests already received join this commit
+      const [next] = this.waiting;
+      if (next?.kind === 'pause') {
+        this.waiting.shift();
+        await next.over();
+        continue;
+      }
       const group: WaitingWrite[] = [];
       let failure: unknown;
       try {
@@ -209,23 +244,42 @@ class SqliteDatabase implements Database {
     this.writing = undefined;
   }
 
+  /** Takes the writes of a group from the queue, up to a pause. */
+  private *nextWrites(): Generator<WaitingWrite> {
+    for (let left = Math.min(GROUP, this.waiting.length); left > 0; left -= 1) {
+      const [next] = this.waiting;
+      if (next?.kind !== 'write') return;
+      this.waiting.shift();
+      yield next;
+    }
+  }
+
+  private async commitTogether(group: WaitingWrite[]): Promise<void> {
+    const endTurn = await this.writersTurn?.();
+    try {
+      await this.commitInTurn(group);
+      // The other thread must not find a long log: its next commit would copy it.
+      if (endTurn) await this.checkpoint;
+    } finally {
+      endTurn?.();
+    }
+  }
+
   /**
    * Moves writes from the queue to `group` as they are run, or all at once when the transaction cannot begin. The
    * others can still leave the queue.
    */
-  private async commitTogether(group: WaitingWrite[]): Promise<void> {
+  private async commitInTurn(group: WaitingWrite[]): Promise<void> {
     try {
       refuseIfDeleted(this.file.filename);
       await this.beginImmediate();
     } catch (error) {
-      group.push(...this.waiting.splice(0, GROUP));
+      group.push(...this.nextWrites());
       throw error;
     }
     const tx = this.begin(this.writer);
     try {
-      for (let left = Math.min(GROUP, this.waiting.length); left > 0; left -= 1) {
-        const write = this.waiting.shift();
-        if (!write) break;
+      for (const write of this.nextWrites()) {
         group.push(write);
         const failed = translated(await write.run(tx), this.file);
         // A full disk or an I/O error rolls back the whole transaction, and so every write of the group.

@@ -39,6 +39,11 @@ export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = T
    * has one writer, so shorter write transactions block others less. `run` must check again what may have changed.
    */
   prepare?(context: T, call: Call, input: Static<I>): Promise<P>;
+  /**
+   * Whether work on this input takes seconds: a host may run it in another thread, since long work, and above all the
+   * commit of many changes to SQLite, would delay other requests.
+   */
+  isLong?(input: Static<I>): boolean;
   /** Must have no effects outside the transaction: it may be run again after a serialisation conflict. */
   run(context: T, call: Call, input: P): Promise<Static<O>>;
   /** Records a refused write: runs in its own transaction after the refusal has rolled back the rest. */

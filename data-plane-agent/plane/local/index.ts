@@ -5,7 +5,7 @@ import { fail, invalid, isFailure } from '../../base/failures.js';
 import type { KeyRing } from '../../base/secrets.js';
 import type { TSchema } from '../../base/schema.js';
 import { yieldingChecker } from '../../base/validation-yielding.js';
-import type { Answer, DataPlane } from '../contract/data-plane.js';
+import type { Answer, DataPlane, OperationList } from '../contract/data-plane.js';
 import type { MultiStepOperation, Operation } from '../contract/operation.js';
 import { ObjectStoreError } from '../files/objects/object-store.js';
 import { unavailable } from './unavailable.js';
@@ -16,7 +16,7 @@ import { createUnitsOfWork, type Invocation } from './unit-of-work.js';
 
 export type { ExternalServices } from './run-multi-step.js';
 
-export interface LocalDataPlaneOptions<L> {
+export interface LocalDataPlaneOptions<L extends OperationList> {
   readonly operations: L;
   readonly database: Database;
   readonly clock: Clock;
@@ -24,6 +24,8 @@ export interface LocalDataPlaneOptions<L> {
   readonly keyRing: KeyRing;
   /** Required by multi-step operations; a plane without it can only run operations on the database. */
   readonly external?: ExternalServices;
+  /** Runs operations on long inputs: a plane on the same database in another thread. By default they run here. */
+  readonly forLong?: DataPlane<L>;
 }
 
 /** An entry of the list of operations. */
@@ -37,6 +39,7 @@ type Listed = Operation<OperationContext> | MultiStepOperation<MultiStepContext>
 export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>({
   operations,
   external: outside,
+  forLong,
   ...options
 }: LocalDataPlaneOptions<L>): DataPlane<L> {
   const units = createUnitsOfWork(options);
@@ -58,6 +61,10 @@ export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>
       const progress: Progress = { hasWritten: false };
       try {
         const checked = await validated(operation.input, input);
+        if (forLong && 'run' in operation && operation.isLong?.(checked)) {
+          const timeoutMs = Math.max(1, Math.floor(deadline.remaining()));
+          return await forLong.invoke(name, { call: { ...call, timeoutMs }, signal }, checked as never); // validated above
+        }
         const answer = await ('perform' in operation
           ? runMultiStep(operation, invocation, { input: checked, progress })
           : runOperation(operation, invocation, checked));

@@ -2,7 +2,7 @@ import { ImportInput, ImportReport } from '../../contract/records/imports.js';
 import { reportOf } from '../../domain/imports/report.js';
 import { operation } from '../../steps/operation-context.js';
 import { enterCandidates } from '../../steps/imports/enter-candidates.js';
-import { prepareCandidates } from '../../steps/imports/prepare-candidates.js';
+import { isLongImport, prepareCandidates } from '../../steps/imports/prepare-candidates.js';
 
 /**
  * Imports contracts from a file or a list, each completely or not at all, and stores a report. It is one transaction:
@@ -14,6 +14,7 @@ export const importContracts = operation({
   input: ImportInput,
   output: ImportReport,
   fails: ['IMPORT_FILE_INVALID'],
+  isLong: isLongImport,
   prepare: async (context, call, input) => ({ input, prepared: await prepareCandidates(context, call, input) }),
   async run(context, call, { input, prepared }) {
     const { rejected, ...imported } = await enterCandidates(context, call, { input, prepared });

@@ -2,7 +2,7 @@ import { ImportInput, ImportReport } from '../../contract/records/imports.js';
 import { reportOf } from '../../domain/imports/report.js';
 import { operation } from '../../steps/operation-context.js';
 import { enterCandidates, type EnteredImport } from '../../steps/imports/enter-candidates.js';
-import { prepareCandidates } from '../../steps/imports/prepare-candidates.js';
+import { isLongImport, prepareCandidates } from '../../steps/imports/prepare-candidates.js';
 
 /** Reports the result of an import by running and undoing it, so that preview and import cannot differ. */
 export const previewImport = operation({
@@ -12,6 +12,7 @@ export const previewImport = operation({
   input: ImportInput,
   output: ImportReport,
   fails: ['IMPORT_FILE_INVALID'],
+  isLong: isLongImport,
   prepare: async (context, call, input) => ({ input, prepared: await prepareCandidates(context, call, input) }),
   async run(context, call, { input, prepared }) {
     try {

@@ -1,3 +1,4 @@
+import { weight } from '../../../base/json-pieces.js';
 import { yielding } from '../../../base/yielding.js';
 import type { Call } from '../../contract/call.js';
 import type { ImportInput, ImportReport } from '../../contract/records/imports.js';
@@ -27,6 +28,15 @@ export interface PreparedImport {
   readonly unread: UnreadColumns;
   readonly rejected: (failed: readonly Candidate[]) => Promise<Rejected>;
 }
+
+/** What is shorter is imported sooner than a thread is started for it, and committed within a few milliseconds. */
+const LONG = { rows: 500, lines: 1_000, characters: 500_000 } as const;
+
+/** Whether an import is so long that it should have a thread of its own. */
+export const isLongImport = ({ rows, sheet }: ImportInput): boolean =>
+  (rows ?? sheet?.records ?? []).length > LONG.rows ||
+  (rows ?? []).reduce((sum, { payments }) => sum + (Array.isArray(payments) ? payments.length : 0), 0) > LONG.lines ||
+  weight(rows ?? sheet?.records, LONG.characters) > LONG.characters;
 
 /**
  * Parses the cells and checks each contract on its own. This runs before the transaction, to keep that short: fields
