@@ -73,6 +73,15 @@ describe('the repository', () => {
     expect(lost).to.deep.equal([]);
   });
 
+  it('names only files in its CONTRIBUTING that exist', () => {
+    const named = [...read('CONTRIBUTING.md').matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|json|md|mjs))`/g)]
+      .map(([, path = '']) => path)
+      // As the page says, these stand for folders of the data plane's package.
+      .map((path) => (/^(?:plane|host)\//.test(path) ? `data-plane-agent/${path}` : path));
+    expect(named).to.include('cli/doctor/examine.ts').and.to.include('data-plane-agent/plane/store/store.ts');
+    expect(named.filter((path) => !existsSync(join(root, path)))).to.deep.equal([]);
+  });
+
   it('explains every dependency, and no other package', () => {
     const explained = read('docs/decisions/0002-libraries.md')
       .split('\n')
