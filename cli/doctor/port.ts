@@ -19,7 +19,13 @@ export async function portCheck({ values }: Pick<LookedAt, 'values'>): Promise<C
   if (reason !== 'EADDRINUSE') return check.fail('port', fault.problem, fault.fix);
   const served = await keyIdsAt({ host, port });
   const own = await ownKeyIds(values);
-  if (served.some((id) => own.includes(id))) return check.ok('port', `this server listens on ${address}`);
+  if (served.length > 0 && own === undefined)
+    return check.warn(
+      'port',
+      `a Duebook server listens on ${address}; whether it is this installation's was not examined, because the platform database cannot be read`,
+      'make the platform database readable first',
+    );
+  if (served.some((id) => own?.includes(id))) return check.ok('port', `this server listens on ${address}`);
   return check.fail(
     'port',
     `${address} is in use by ${served.length > 0 ? 'another installation' : 'another program'}`,
@@ -54,12 +60,12 @@ async function keyIdsAt({ host, port }: { host: string; port: number }): Promise
 const keyIdOf = (key: unknown): string[] =>
   typeof key === 'object' && key !== null && 'kid' in key && typeof key.kid === 'string' ? [key.kid] : [];
 
-/** The ids of the keys in the database; none if it cannot be read, which its own check reports. */
-async function ownKeyIds(values: LookedAt['values']): Promise<string[]> {
+/** The ids of the keys in the database; undefined if it cannot be read, which its own check reports. */
+async function ownKeyIds(values: LookedAt['values']): Promise<string[] | undefined> {
   const { platform } = databasesOf(values);
   const file = sqlitePath(platform.url);
   if (file !== undefined && !existsSync(file)) return [];
   return withDatabase(platform, values, async (database) =>
     (await listSigningKeys(database)).map(({ kid }) => kid),
-  ).catch(() => []);
+  ).catch(() => undefined);
 }

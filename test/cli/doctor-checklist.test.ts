@@ -130,6 +130,14 @@ describe("duebook doctor's checklist", () => {
         status: 'fail',
         detail: `127.0.0.1:${own} is in use by another installation`,
       });
+      // The database has the keys that tell this installation's server from another's.
+      const unread = { PORT: own, PLATFORM_DATABASE_URL: 'postgres://ann:word@127.0.0.1:1/book' };
+      const unknown = await found(installation, unread, 'port');
+      expect([unknown.status, unknown.detail]).to.deep.equal([
+        'warn',
+        `a Duebook server listens on 127.0.0.1:${own}; whether it is this installation's was not examined, because the platform database cannot be read`,
+      ]);
+      expect(unknown.fix).to.equal('make the platform database readable first');
     } finally {
       await server.stop();
     }
