@@ -3,6 +3,7 @@ import { isProduction } from '../../server/config.js';
 import { check, type Check } from './check.js';
 import { agentLinksCheck } from './agent-links.js';
 import { clockCheck } from './clock.js';
+import { configurationCheck } from './configuration.js';
 import { databaseChecks } from './databases.js';
 import { dataDirCheck, diskCheck } from '../../data-plane-agent/base/command-line/disk.js';
 import { environmentCheck } from './environment.js';
@@ -45,13 +46,4 @@ export async function examine(cli: Cli, looked: LookedAt): Promise<Check[]> {
 function nodeCheck(version: string): Check {
   const fault = nodeFault(version);
   return fault === undefined ? check.ok('node', version) : check.fail('node', version, fault);
-}
-
-function configurationCheck({ warnings }: LookedAt): Check {
-  if (warnings.length === 0) return check.ok('configuration', 'valid');
-  return check.warn(
-    'configuration',
-    warnings.map(({ name, problem }) => `${name} ${problem}`).join('; '),
-    'see "duebook config"',
-  );
 }

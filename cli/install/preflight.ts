@@ -7,13 +7,14 @@ import { databasesOf } from '../../server/foundation.js';
 import { urlSetting } from '../../server/database-check.js';
 import type { Cli } from '../cli.js';
 import { check, reasonOf, type Check } from '../doctor/check.js';
+import { configurationCheck } from '../doctor/configuration.js';
 import { databaseChecks } from '../doctor/databases.js';
 import { keysCheck } from '../doctor/keys.js';
 import { mailCheck } from '../doctor/mail.js';
 import { portCheck } from '../doctor/port.js';
 import { publicUrlCheck } from '../doctor/public-url.js';
 import type { LookedAt } from '../installation.js';
-import type { Target } from './questions.js';
+import { QUESTIONS, type Target } from './questions.js';
 
 /** What may be reachable only from where the server will run. */
 export const UNREACHABLE = ['database', 'object-store', 'scanner', 'mail'] as const;
@@ -39,6 +40,7 @@ export async function preflight(
     unreachable.includes(what) ? [notLooked(what)] : look();
   return [
     ...(here ? [nodeCheck(cli.nodeVersion)] : []),
+    configurationCheck(looked, answersToChange(looked)),
     await publicUrlCheck(looked, { production: true }),
     ...(here || target === 'compose' ? [await portCheck(looked)] : []),
     // Of systemd, its StateDirectory is made at the start.
@@ -53,6 +55,12 @@ export async function preflight(
       : []),
     ...(await unless('mail', async () => [await mailCheck(looked)])),
   ];
+}
+
+function answersToChange({ warnings }: Pick<LookedAt, 'warnings'>): string {
+  const named = new Set(warnings.map(({ name }) => name));
+  const keys = QUESTIONS.flatMap(({ key, setting }) => (setting !== undefined && named.has(setting) ? [key] : []));
+  return keys.length > 0 ? `change the answer ${keys.join(', ')}` : 'see docs/configuration.md';
 }
 
 const notLooked = (what: Unreachable): Check =>

@@ -208,16 +208,15 @@ export const HOST_CAUTIONS: readonly Rule<typeof HOST_SETTINGS & { readonly publ
       (objectStoreUrl.provider === 's3'
         ? `${objectStoreUrl.tls ? 'https' : 'http'}://${objectStoreUrl.host}`
         : publicUrl);
+    const warning = (problem: string): Fault[] => [{ name: 'OBJECT_STORE_PUBLIC_URL', problem }];
+    if (!context.production) return [];
+    if (isLoopback(links) && !isLoopback(publicUrl))
+      return warning(
+        `${objectStorePublicUrl === undefined ? 'is not set, and OBJECT_STORE_URL names' : 'names'} this machine: links to files begin with it and open on this machine only: set it to the https URL of the object store for users`,
+      );
     // Anyone who intercepts a link can use it.
-    const open =
-      context.production && publicUrl.startsWith('https:') && links.startsWith('http:') && !isLoopback(links);
-    return open
-      ? [
-          {
-            name: 'OBJECT_STORE_PUBLIC_URL',
-            problem: 'is not https: links to files are sent unencrypted, and browsers block them on https pages',
-          },
-        ]
+    return publicUrl.startsWith('https:') && links.startsWith('http:') && !isLoopback(links)
+      ? warning('is not https: links to files are sent unencrypted, and browsers block them on https pages')
       : [];
   },
 ];

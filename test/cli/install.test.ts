@@ -19,7 +19,12 @@ import { read } from '../support/source.js';
 interface Report {
   readonly target: string;
   readonly ok: boolean;
-  readonly checks: readonly { readonly name: string; readonly status: string; readonly detail: string }[];
+  readonly checks: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly detail: string;
+    readonly fix: string | null;
+  }[];
   readonly files: readonly { readonly path: string; readonly status: string }[];
   readonly next: readonly string[];
 }
@@ -244,6 +249,21 @@ describe('duebook install', function () {
     expect(errorOf(broken).message).to.match(/cannot be read: it is no JSON$/);
     const gone = await installation.inProcess(['install', '--answers', '/nowhere/a.json', '--json']);
     expect(errorOf(gone).message).to.contain('ENOENT');
+  });
+
+  it('warns about settings that are valid but will not work for users', async () => {
+    const installation = await install();
+    const bucket = { objectStore: 's3://key:secret@127.0.0.1:9000/book?tls=false', scanner: 'tcp://127.0.0.1:3310' };
+    const configuration = async (answers: object) =>
+      reportOf(
+        await written(installation, answers, { more: ['--unreachable', 'object-store', 'scanner', '--force'] }),
+      ).checks.find(({ name }) => name === 'configuration');
+    const open = await configuration(bucket);
+    expect(open?.status).to.equal('warn');
+    expect(open?.detail).to.match(/^OBJECT_STORE_PUBLIC_URL is not set, .* open on this machine only/);
+    expect(open?.fix).to.equal('change the answer filesUrl');
+    const well = await configuration({ ...bucket, filesUrl: 'https://files.example.com' });
+    expect([well?.status, well?.detail]).to.deep.equal(['ok', 'valid']);
   });
 
   it('takes answers from the environment of the server, below options and file', async () => {

@@ -90,6 +90,29 @@ describe('the configuration of the server', () => {
       expect(warned(env)).to.deep.equal([]);
   });
 
+  it('warns in production about links to files that open on this machine only', () => {
+    const bucket = 's3://key:secret@127.0.0.1:9000/book?tls=false';
+    const warned = (env: NodeJS.ProcessEnv) =>
+      readServerConfig({ ...production, OBJECT_STORE_URL: bucket, ...env })
+        .warnings.filter(({ name }) => name === 'OBJECT_STORE_PUBLIC_URL')
+        .map(({ problem }) => problem);
+    const only =
+      'links to files begin with it and open on this machine only: set it to the https URL of the object store for users';
+    expect(warned({ PUBLIC_URL: 'https://book.example.com' })).to.deep.equal([
+      `is not set, and OBJECT_STORE_URL names this machine: ${only}`,
+    ]);
+    expect(
+      warned({ PUBLIC_URL: 'https://book.example.com', OBJECT_STORE_PUBLIC_URL: 'https://localhost:9000' }),
+    ).to.deep.equal([`names this machine: ${only}`]);
+    for (const env of [
+      { PUBLIC_URL: 'https://book.example.com', OBJECT_STORE_PUBLIC_URL: 'https://files.example.com' },
+      { PUBLIC_URL: 'https://book.example.com', OBJECT_STORE_URL: 'file:/srv/files' },
+      { PUBLIC_URL: 'https://localhost' },
+      { PUBLIC_URL: 'https://book.example.com', NODE_ENV: 'development' },
+    ])
+      expect(warned(env), JSON.stringify(env)).to.deep.equal([]);
+  });
+
   it('is refused in production without keys, and with plain http on a public host', () => {
     expect(faults({ ...production, SECRET_KEYS: '' })).to.deep.equal([
       {
