@@ -3,8 +3,9 @@ import type { Database, Row } from '../../data-plane-agent/base/database/databas
 import { MOVED } from '../../data-plane-agent/plane/tables/moved.js';
 import { administration, type Administration } from './administration.js';
 import { installations, type Installation, type Outcome, type Running } from './cli.js';
+import type { Answer } from './http.js';
 import { startHybrid } from './hybrid.js';
-import { startAgent, type AgentOptions, type TestAgent } from './joined-agent.js';
+import { startAgent, until, type AgentOptions, type TestAgent } from './joined-agent.js';
 import { createDatabase } from './postgres.js';
 import { aContract, aLine } from './samples.js';
 import type { DatabaseKind, TestServer } from './server.js';
@@ -29,18 +30,23 @@ export interface MovableData {
 /** A PDF that takes three parts of a move. */
 export const LARGE = Buffer.concat([PDF, Buffer.alloc(9 * 1024 * 1024, 'a line of a long document\n')]);
 
-export function movableData(): {
-  start(options: { readonly database: DatabaseKind; readonly agent?: AgentOptions }): Promise<MovableData>;
-} {
+export interface MovableOptions {
+  readonly database: DatabaseKind;
+  readonly agent?: AgentOptions;
+  /** `OBJECT_STORE_URL` of the installation; a folder if there is none. */
+  readonly objectStoreUrl?: string | undefined;
+}
+
+export function movableData(): { start(options: MovableOptions): Promise<MovableData> } {
   const installation = installations();
   return {
-    async start({ database, agent: options = {} }) {
+    async start(options) {
       const undo: (() => Promise<void>)[] = [];
       const stop = async (): Promise<void> => {
         for (const step of undo.splice(0).toReversed()) await step();
       };
       try {
-        return await begin({ database, options, undo, stop, installation });
+        return await begin(options, { undo, stop, installation });
       } catch (error) {
         await stop();
         throw error;
@@ -49,22 +55,23 @@ export function movableData(): {
   };
 }
 
-async function begin({
-  database,
-  options,
-  undo,
-  stop,
-  installation,
-}: {
-  readonly database: DatabaseKind;
-  readonly options: AgentOptions;
-  readonly undo: (() => Promise<void>)[];
-  readonly stop: () => Promise<void>;
-  readonly installation: () => Promise<Installation>;
-}): Promise<MovableData> {
+async function begin(
+  { database, agent: options = {}, objectStoreUrl }: MovableOptions,
+  {
+    undo,
+    stop,
+    installation,
+  }: {
+    readonly undo: (() => Promise<void>)[];
+    readonly stop: () => Promise<void>;
+    readonly installation: () => Promise<Installation>;
+  },
+): Promise<MovableData> {
   const made = database === 'postgres' ? await createDatabase({ migrated: 'tenant' }) : undefined;
   if (made) undo.push(made.drop);
-  const server = await startHybrid();
+  // An agent that is called directly listens on loopback.
+  const direct = options.accessMode === 'direct' ? { OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8' } : {};
+  const server = await startHybrid({ env: direct });
   undo.push(server.stop);
   const org = await administration(server);
   const agent = await startAgent(server, org.tenant.id, { database, ...options });
@@ -73,10 +80,17 @@ async function begin({
     DATA_DIR: server.config.dataDir,
     PUBLIC_URL: server.config.publicUrl,
     EDITION: 'enterprise_hybrid',
+    ...direct,
     ...(made ? { TENANT_DATABASE_URL: made.url } : {}),
+    ...(objectStoreUrl === undefined ? {} : { OBJECT_STORE_URL: objectStoreUrl }),
   };
   const files = await enterData(org);
-  await agent.serving.runJob('audit-chain');
+  // On PostgreSQL, the newest events are chained a moment later.
+  await until(async () => {
+    await agent.serving.runJob('audit-chain');
+    const { audit_log: events = [] } = await rowsOf(agent.serving.hosted.database, org.tenant.id);
+    return events.every(({ position }) => position !== null);
+  }, 'all events of the audit are chained');
   const of = async (): Promise<Installation> => installation();
   const tenant = ['--tenant', org.tenant.slug];
   const run = async (...args: string[]): Promise<Outcome> => (await of()).inProcess([...args, ...tenant], { env });
@@ -99,18 +113,7 @@ const CONTRACTS = 12;
 export async function enterData({ asOwner, subjectId, owner }: Administration): Promise<MovableData['files']> {
   const ids: string[] = [];
   for (let n = 1; n <= CONTRACTS; n += 1) {
-    const contract = aContract({
-      contractNo: `M-${n}`,
-      subjectId,
-      ownerId: owner.id,
-      payments: [aLine(), aLine({ period: '2026-05', dueDate: '2026-05-30' })],
-      remark: '远航 🚢 '.repeat(n * 100).trim(),
-    });
-    const { status, body, text } = await asOwner.post<{ id: string; payments: { id: string }[] }>(
-      '/contracts',
-      contract,
-      { headers: { 'Idempotency-Key': `entered-${n}` } },
-    );
+    const { status, body, text } = await enterContract({ asOwner, subjectId, owner }, n);
     expect(status, text).to.equal(201);
     ids.push(body.id);
     const line = body.payments[0]?.id ?? '';
@@ -126,6 +129,25 @@ export async function enterData({ asOwner, subjectId, owner }: Administration): 
   }
   return files;
 }
+
+/** The same request, with the same idempotency key, for the same number. */
+export const enterContract = (
+  { asOwner, subjectId, owner }: Pick<Administration, 'asOwner' | 'subjectId' | 'owner'>,
+  n: number,
+): Promise<Answer<{ id: string; payments: { id: string }[] }>> =>
+  asOwner.post(
+    '/contracts',
+    aContract({
+      archiveCode: `AR-M-${n}`,
+      contractNo: `M-${n}`,
+      projectName: `Moved ${n}`,
+      subjectId,
+      ownerId: owner.id,
+      payments: [aLine(), aLine({ period: '2026-05', dueDate: '2026-05-30' })],
+      remark: '远航 🚢 '.repeat(n * 100).trim(),
+    }),
+    { headers: { 'Idempotency-Key': `entered-${n}` } },
+  );
 
 /** All rows of a tenant that are moved, as they are in the tables, but for what differs by key ring and object store. */
 export async function rowsOf(database: Database, tenantId: string): Promise<Readonly<Record<string, readonly Row[]>>> {

@@ -49,6 +49,22 @@ describe('object stores', () => {
       }
     });
 
+    it('return parts of an object, however long they are', async () => {
+      const key = newKey();
+      const bytes = randomBytes(9_000_000);
+      await putObject(store(), key, bytes);
+      for (const [start, end] of [
+        [0, 4_000_000],
+        [4_000_000, 8_000_000],
+        [8_000_000, bytes.length],
+        [1, 2],
+      ] as const) {
+        const content = await store().read(key, { sizeBytes: bytes.length, part: { start, end }, signal: never() });
+        const part = content && (await buffer(content));
+        expect(part?.equals(bytes.subarray(start, end)), `bytes ${start} to ${end}`).to.equal(true);
+      }
+    });
+
     it('report a missing object, and accept its deletion', async () => {
       const key = newKey();
       expect(await store().head(key)).to.equal(undefined);

@@ -64,12 +64,14 @@ export function createS3Transport({
   return {
     buffered: (ms) => requests((request) => boundAnswer(request, { ms, isContent: () => false })),
     streamed: requests((request) =>
-      boundAnswer(request, { ms: timeoutMs, isContent: ({ statusCode }) => statusCode === 200 }),
+      boundAnswer(request, { ms: timeoutMs, isContent: ({ statusCode = 0 }) => CONTENT.includes(statusCode) }),
     ),
     close: () => agent.destroy(),
   };
 }
 
+/** All of an object, or a part of it. */
+const CONTENT: readonly number[] = [200, 206];
 /** A response is read at the reader's pace, which may pause. */
 const STALLED_MS = 60_000;
 /** A list page of a thousand keys has about half of this size. */
