@@ -38,13 +38,18 @@ export class TransferStore {
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 
-  /** The lines of these transfers, oldest first; at most `each` per transfer. */
+  /**
+   * The lines of these transfers, oldest first; at most `each` per transfer. None if there is a single line in all, which
+   * shares no transfer: most receipts end here, after one statement.
+   */
   async linesOf(
     serials: readonly string[],
     each: number,
   ): Promise<{ readonly id: string; readonly bankSerialNo: string }[]> {
     if (serials.length === 0) return [];
-    const { sql, values } = await this.shares(serials);
+    const named = await this.linesNaming(serials);
+    if (named.length < 2) return [];
+    const { sql, values } = this.shares(serials, await this.inScope(named));
     const rows = await this.tx.all(
       `${sql} SELECT id, bank_serial_no FROM (
          SELECT id, bank_serial_no, row_number() OVER (PARTITION BY bank_serial_no ORDER BY id) AS place FROM shares) AS found
@@ -57,7 +62,7 @@ export class TransferStore {
   /** The number of lines of these transfers and what they have received by them, by transfer and currency. */
   async figuresOf(serials: readonly string[]): Promise<TransferFigures[]> {
     if (serials.length === 0) return [];
-    const { sql, values } = await this.shares(serials);
+    const { sql, values } = this.shares(serials, await this.inScope(await this.linesNaming(serials)));
     const rows = await this.tx.all(
       `${sql} SELECT bank_serial_no, currency_code, count(*) AS line_count, sum(high) AS high, sum(low) AS low
        FROM shares GROUP BY bank_serial_no, currency_code ORDER BY bank_serial_no, currency_code`,
@@ -101,10 +106,10 @@ export class TransferStore {
     );
   }
 
-  /** `shares`: one row for each of these transfers and each of its lines, with the sum received in two parts. */
-  private async shares(serials: readonly string[]): Promise<Fragment> {
+  /** `shares`: one row for each of these transfers and each of these lines, with the sum received in two parts. */
+  private shares(serials: readonly string[], lineIds: readonly string[]): Fragment {
     const { dialect } = this.tx;
-    const lines = this.sharesOf(isOneOf(dialect, 'payment_lines.id', await this.lineIdsOf(serials)));
+    const lines = this.sharesOf(isOneOf(dialect, 'payment_lines.id', lineIds));
     const asked = isOneOfTexts(dialect, 'bank_serial_no', serials);
     return {
       sql: `${lines.sql}, shares AS (
@@ -115,19 +120,27 @@ export class TransferStore {
   }
 
   /**
-   * The lines in scope that name these transfers or have receipts of them. They and their contracts are found in
-   * statements of their own: within a long transaction PostgreSQL has no statistics of the rows that it wrote, and would
-   * compare each line with all lines and all contracts.
+   * The lines that name these transfers or have receipts of them. They and their contracts are found in statements of
+   * their own: within a long transaction PostgreSQL has no statistics of the rows that it wrote, and would compare each
+   * line with all lines and all contracts.
    */
-  private async lineIdsOf(serials: readonly string[]): Promise<string[]> {
-    const { tx, call, scope } = this;
+  private async linesNaming(serials: readonly string[]): Promise<Row[]> {
+    const { tx, call } = this;
     const named = isOneOfTexts(tx.dialect, 'payment_lines.bank_serial_no', serials);
     const noted = isOneOfTexts(tx.dialect, 'receipts.bank_serial_no', serials);
-    const lines = await tx.all(
+    // Not `UNION`: to merge the two sides in the order of their ids, SQLite without statistics would read all lines by
+    // primary key.
+    const rows = await tx.all(
       `SELECT payment_lines.id, payment_lines.contract_id FROM payment_lines WHERE payment_lines.tenant_id = ? AND ${named.sql}
-       UNION SELECT receipts.line_id AS id, receipts.contract_id FROM receipts WHERE receipts.tenant_id = ? AND ${noted.sql}`,
+       UNION ALL SELECT receipts.line_id AS id, receipts.contract_id FROM receipts WHERE receipts.tenant_id = ? AND ${noted.sql}`,
       [call.tenantId, ...named.values, call.tenantId, ...noted.values],
     );
+    return [...new Map(rows.map((row) => [row['id'], row])).values()];
+  }
+
+  /** The ids of those of these lines whose contracts are live and in scope. */
+  private async inScope(lines: readonly Row[]): Promise<string[]> {
+    const { tx, scope } = this;
     const among = isOneOf(tx.dialect, 'contracts.id', [...new Set(lines.map((row) => String(row['contract_id'])))]);
     const contracts = await tx.all(
       `SELECT contracts.id FROM contracts WHERE ${scope.sql} AND ${among.sql} AND contracts.deleted_at IS NULL`,
