@@ -1,3 +1,4 @@
+import SqliteConnection from 'better-sqlite3';
 import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openDatabase } from '../../data-plane-agent/base/database/open.js';
@@ -11,18 +12,25 @@ import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
 import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
 import { root } from '../support/source.js';
-import { contractInput, type Owner } from './contract-input.js';
-import { register, signIn, startService, type Slug } from './service.js';
+import { contractInput, tasksOf, type Owner } from './contract-input.js';
+import { WORKFLOW_STAGES } from '../../data-plane-agent/plane/contract/vocabulary.js';
+import { addFields, addMembers, addSubjects, addTypes, type Member } from './members.js';
+import { credentials, register, signIn, startService, type Slug } from './service.js';
 
 /** Where data sets and results are kept between runs: the usual cache folder of tools. */
 export const CACHE = join(root, 'node_modules/.cache/duebook-bench');
 /** Increment when `contract-input.ts` generates different data. */
-const VERSION = 1;
+const VERSION = 2;
 
 export interface Tenant extends Owner {
   readonly tenantId: string;
+  /** The owner of the organisation, who enters the contracts. */
+  readonly userId: string;
   readonly userName: string;
-  readonly subjectName: string;
+  readonly email: string;
+  /** Members with a scope of their own, or with hidden fields. */
+  readonly scoped: readonly Member[];
+  readonly owners: readonly Member[];
   readonly timeZone: string;
   readonly reminderLeadDays: number;
   readonly contracts: number;
@@ -71,11 +79,26 @@ export async function registerTenants(
   const service = await startService(dataDir, env);
   try {
     return {
-      bench: await registered(service.origin, 'bench', contracts),
-      'bench-small': await registered(service.origin, 'bench-small', Math.ceil(contracts / 40)),
+      bench: await registered({ dataDir, origin: service.origin, slug: 'bench', contracts }),
+      'bench-small': await registered({
+        dataDir,
+        origin: service.origin,
+        slug: 'bench-small',
+        contracts: Math.ceil(contracts / 40),
+      }),
     };
   } finally {
     await service.stop();
+  }
+}
+
+/** The plan of a new registration lacks contract types, and in the hybrid edition access by API. */
+function withAllFeatures(platformFile: string): void {
+  const database = new SqliteConnection(platformFile, { timeout: 5_000 });
+  try {
+    database.exec("UPDATE tenants SET plan_code = 'enterprise'");
+  } finally {
+    database.close();
   }
 }
 
@@ -86,18 +109,31 @@ interface Me {
   readonly settings: { readonly timezone: string; readonly reminderLeadDays: number };
 }
 
-async function registered(origin: string, slug: Slug, contracts: number): Promise<Tenant> {
+interface Registered {
+  readonly dataDir: string;
+  readonly origin: string;
+  readonly slug: Slug;
+  readonly contracts: number;
+}
+
+async function registered({ dataDir, origin, slug, contracts }: Registered): Promise<Tenant> {
   await register(origin, slug);
+  withAllFeatures(join(dataDir, 'platform.db'));
   const { api } = await signIn(origin, slug);
   const { user, tenant, subjects, settings } = (await api.get<Me>('/auth/me')).body;
-  const [subject] = subjects;
-  if (!subject) throw new Error('a registered tenant has a subject company');
+  const all = [...subjects.map(({ id, name }) => ({ id, name })), ...(await addSubjects(api))];
+  const { scoped, owners } = await addMembers(api, slug, all);
+  const owner = { id: user.id, name: user.name, email: credentials(slug).email };
   return {
     tenantId: tenant.id,
     userId: user.id,
     userName: user.name,
-    subjectId: subject.id,
-    subjectName: subject.name,
+    email: owner.email,
+    subjects: all,
+    scoped,
+    owners: [owner, ...scoped.filter(({ email }) => email === credentials(slug, 'own').email), ...owners],
+    typeCodes: await addTypes(api),
+    fields: await addFields(api),
     timeZone: settings.timezone,
     reminderLeadDays: settings.reminderLeadDays,
     contracts,
@@ -128,7 +164,9 @@ export async function enterContracts(
     while (next < tenant.contracts) {
       now += 1000;
       const i = next++;
-      await plane.invoke('createContract', { call }, inputOf(i, { tenant, today }));
+      const contract = await plane.invoke('createContract', { call }, inputOf(i, { tenant, today }));
+      for (const task of inputOf === usualContract ? tasksOf(i, today) : [])
+        await plane.invoke('addTask', { call }, { contractId: contract.output.id, ...task });
       if (i % 10_000 === 9_999) console.error(`  ${i + 1} contracts entered`);
     }
   };
@@ -151,7 +189,7 @@ const callOf = ({ tenantId, userId, userName, timeZone, reminderLeadDays }: Tena
   actor: { kind: 'user', id: userId, name: userName, roleCode: 'owner', ip: null },
   subjectScope: null,
   ownerScope: null,
-  controls: {},
+  controls: Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, 'admin'])),
   rights: ALL_RIGHTS,
   timeZone,
   today,

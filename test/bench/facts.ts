@@ -9,14 +9,14 @@ export interface Facts {
   readonly fullContracts: readonly string[];
   /** Lines without receipts, each of a different contract. */
   readonly openLines: readonly string[];
-  readonly totals: { readonly contracts: number; readonly overdue: number };
+  /** Contracts with one to sixty lines. */
+  readonly variedContracts: readonly string[];
+  /** The number of overdue lines. */
+  readonly overdue: number;
   readonly lifecycle: { readonly templateId: string; readonly stageCode: string; readonly stageName: string };
 }
 
 type Query = (sql: string, ...values: (string | number)[]) => Promise<readonly Readonly<Record<string, unknown>>[]>;
-
-/** The filter of the list case. */
-export const LIST_FILTER = { type: 'lease', status: 'in_progress' } as const;
 
 export async function sqliteFacts(file: string, tenant: Tenant, today: Day): Promise<Facts> {
   const connection = new SqliteConnection(file, { readonly: true });
@@ -70,19 +70,15 @@ async function factsOf(query: Query, { tenantId }: Tenant, today: Day): Promise<
       'SELECT id FROM payment_lines WHERE tenant_id = ? AND position = 3 AND deleted_at IS NULL AND received_minor = 0 AND outstanding_minor > 0 ORDER BY id LIMIT 20000',
       tenantId,
     ),
-    totals: {
-      contracts: await count(
-        'SELECT count(*) AS n FROM contracts WHERE tenant_id = ? AND deleted_at IS NULL AND type = ? AND status = ?',
-        tenantId,
-        LIST_FILTER.type,
-        LIST_FILTER.status,
-      ),
-      overdue: await count(
-        'SELECT count(*) AS n FROM payment_lines WHERE tenant_id = ? AND deleted_at IS NULL AND outstanding_minor > 0 AND due_date < ?',
-        tenantId,
-        today,
-      ),
-    },
+    variedContracts: await ids(
+      'SELECT contract_id AS id FROM payment_lines WHERE tenant_id = ? AND deleted_at IS NULL GROUP BY contract_id HAVING count(*) NOT IN (4, 12) ORDER BY contract_id LIMIT 1000',
+      tenantId,
+    ),
+    overdue: await count(
+      'SELECT count(*) AS n FROM payment_lines WHERE tenant_id = ? AND deleted_at IS NULL AND outstanding_minor > 0 AND due_date < ?',
+      tenantId,
+      today,
+    ),
     lifecycle: {
       templateId: String(stage?.['template_id']),
       stageCode: String(stage?.['code']),

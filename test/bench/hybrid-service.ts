@@ -1,4 +1,3 @@
-import Sqlite from 'better-sqlite3';
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,7 +32,6 @@ export async function startHybridService(folder: string): Promise<HybridService>
     await mkdir(agentDir, { mode: 0o700 });
     await cp(folder, serverDir, { recursive: true, filter: (path) => !path.includes('tenant.db') });
     for (const name of ['tenant.db', 'secret-keys']) await cp(join(folder, name), join(agentDir, name));
-    withApiAccess(join(serverDir, 'platform.db'));
     const server = await startService(serverDir, { EDITION: 'enterprise_hybrid', RATE_LIMIT_PER_MINUTE: '0' });
     undo.push(() => server.stop());
     const { token } = await signIn(server.origin, 'bench');
@@ -54,16 +52,6 @@ export async function startHybridService(folder: string): Promise<HybridService>
   } catch (error) {
     await stop();
     throw error;
-  }
-}
-
-/** The plan of a new registration has no access by API in this edition. */
-function withApiAccess(platformFile: string): void {
-  const database = new Sqlite(platformFile);
-  try {
-    database.exec("UPDATE tenants SET plan_code = 'enterprise'");
-  } finally {
-    database.close();
   }
 }
 

@@ -1,13 +1,17 @@
 import { rm } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { processorMs, residentMb, type Running } from '../support/process.js';
-import { deepPath, loadCases, type Subject } from './cases.js';
+import { contractPath, deepPath, loadCases, type Subject } from './cases.js';
+import { sameAnswers } from './compare.js';
+import { MOST_LINES } from './contract-input.js';
 import { copyOf } from './dataset.js';
+import type { DrawnList } from './drawn-lists.js';
 import { fetched } from './export.js';
 import { startHybridService, type HybridService } from './hybrid-service.js';
 import { ask, median, percentile, underLoad, WrongAnswer, type Asked } from './load.js';
 import type { Row } from './report.js';
 import { signIn, startService } from './service.js';
+import { SEED } from './settings.js';
 
 /** The most that the link may add at the median, in milliseconds. */
 const MOST_MS = 2;
@@ -24,7 +28,7 @@ const EXPORTS = 3;
  * The same requests to a server with its own data plane, and to one that reaches it through an agent over the outbound
  * link on loopback; then a complete export through the link, with the memory of both processes.
  */
-export async function linkRows(folder: string, subject: Subject): Promise<Row[]> {
+export async function linkRows(folder: string, subject: Subject, lists: readonly DrawnList[]): Promise<Row[]> {
   const ours = await copyOf(folder, 'embedded');
   try {
     const embedded = await startService(ours, { RATE_LIMIT_PER_MINUTE: '0' });
@@ -33,7 +37,14 @@ export async function linkRows(folder: string, subject: Subject): Promise<Row[]>
       try {
         const sides = { embedded, hybrid, token: (await signIn(embedded.origin, 'bench')).token };
         const rows: Row[] = [];
-        for (const one of casesOf(subject)) rows.push(await compared(one, sides));
+        await sameAnswers(
+          { ours: hybrid.server, raw: embedded },
+          [...lists.map(({ path }) => path), ...subject.facts.variedContracts.slice(0, 20).map(contractPath)].map(
+            (path) => ({ method: 'GET', path }),
+          ),
+          { name: 'link', token: hybrid.token, rawToken: sides.token },
+        );
+        for (const one of casesOf(subject, lists)) rows.push(await compared(one, sides));
         return [...rows, ...(await exportRows(sides, subject.tenant.contracts))];
       } finally {
         await hybrid.stop();
@@ -59,7 +70,7 @@ interface Compared {
 }
 
 /** The cases of the benchmark, request by request. */
-function casesOf(subject: Subject): readonly Compared[] {
+function casesOf(subject: Subject, lists: readonly DrawnList[]): readonly Compared[] {
   const of = (key: string): (() => Asked) => {
     const requests = loadCases(subject).find((one) => one.key === key)?.requests ?? [];
     let n = 0;
@@ -77,10 +88,15 @@ function casesOf(subject: Subject): readonly Compared[] {
       };
     };
   };
+  let n = 0;
+  const nextList = (): Asked => ({ method: 'GET', path: lists[n++ % lists.length]?.path ?? deepPath(1) });
   return [
     { name: 'list: page of 20', next: of('list') },
+    { name: `${lists.length} lists drawn by seed ${SEED}`, next: nextList },
     { name: 'get with 12 lines', next: of('get') },
+    { name: `get of contracts of 1 to ${MOST_LINES} lines`, next: of('get-varied') },
     { name: 'create with 12 lines, Idempotency-Key', next: of('create-key') },
+    { name: `create with 1 to ${MOST_LINES} lines`, next: of('create-varied') },
     { name: 'receipt', next: of('receipt') },
   ];
 }

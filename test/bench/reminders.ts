@@ -56,7 +56,11 @@ function overdueContract(
   i: number,
   { tenant, today }: { readonly tenant: Tenant; readonly today: Day },
 ): ContractInput {
-  const { payments: _, ...contract } = contractInput(i, { count: tenant.contracts, today, owner: tenant });
+  const {
+    payments: _,
+    workflowStage: _stage,
+    ...contract
+  } = contractInput(i, { count: tenant.contracts, today, owner: tenant });
   const payments = Array.from({ length: LINES }, (_line, n) => ({
     period: `${n + 1}`,
     dueDate: addDays(today, -1 - ((i * LINES + n) % 80)),

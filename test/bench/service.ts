@@ -13,9 +13,18 @@ export function startService(dataDir: string, env: Readonly<Record<string, strin
 
 export const PASSWORD = 'a load needs no secrets 42';
 
-/** The members that the benchmark signs in as: `bench` has the complete data set, `bench-small` a fortieth of it. */
+/** The organisations of the benchmark: `bench` has the complete data set, `bench-small` a fortieth of it. */
 export type Slug = 'bench' | 'bench-small';
-export const credentials = (slug: Slug) => ({ tenantSlug: slug, email: `${slug}@example.com`, password: PASSWORD });
+/** Members that the benchmark signs in as. */
+export type MemberName = 'owner' | 'some' | 'own' | 'hidden';
+
+/** What a member signs in with. */
+export const credentialsOf = (slug: string, member: string) => ({
+  tenantSlug: slug,
+  email: member === 'owner' ? `${slug}@example.com` : `${slug}-${member}@example.com`,
+  password: PASSWORD,
+});
+export const credentials = (slug: Slug, member: MemberName = 'owner') => credentialsOf(slug, member);
 
 /** Registers a tenant on a running service. */
 export async function register(origin: string, slug: Slug): Promise<void> {
@@ -28,8 +37,12 @@ export async function register(origin: string, slug: Slug): Promise<void> {
   if (answer.status !== 201) throw new Error(`cannot register ${slug}: ${answer.status} ${answer.text}`);
 }
 
-export async function signIn(origin: string, slug: Slug): Promise<{ readonly api: Client; readonly token: string }> {
-  const answer = await client(origin).post<{ accessToken: string }>('/auth/login', credentials(slug));
+export async function signIn(
+  origin: string,
+  slug: Slug,
+  member: MemberName = 'owner',
+): Promise<{ readonly api: Client; readonly token: string }> {
+  const answer = await client(origin).post<{ accessToken: string }>('/auth/login', credentials(slug, member));
   if (answer.status !== 200) throw new Error(`cannot sign in to ${slug}: ${answer.status} ${answer.text}`);
   return { api: client(origin, answer.body.accessToken), token: answer.body.accessToken };
 }

@@ -1,0 +1,46 @@
+import { residentMb } from '../support/process.js';
+import { median } from './load.js';
+import { ROUNDS } from './measure.js';
+import type { Row } from './report.js';
+import { startService } from './service.js';
+
+/** The time from the start of the process to its first `/health`, and its memory at that time. */
+export async function coldStart(dataDir: string): Promise<Row[]> {
+  const starts: number[] = [];
+  const sizes: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const service = await startService(dataDir);
+    starts.push(service.startedInMs);
+    const size = residentMb(service.pid);
+    if (size !== undefined) sizes.push(size);
+    await service.stop();
+  }
+  const start = median(starts);
+  const row: Row = {
+    key: 'start',
+    name: 'cold start to first /health',
+    unit: 'ms',
+    figure: start,
+    raw: null,
+    ratio: null,
+    target: '≤ 1000 ms',
+    met: start <= 1_000,
+    details: { starts },
+  };
+  if (sizes.length === 0) return [row];
+  const size = median(sizes);
+  return [
+    row,
+    {
+      key: 'start',
+      name: 'idle memory',
+      unit: 'MB',
+      figure: size,
+      raw: null,
+      ratio: null,
+      target: '≤ 130 MB',
+      met: size <= 130,
+      details: { sizes },
+    },
+  ];
+}

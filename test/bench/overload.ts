@@ -1,0 +1,91 @@
+import type { Request } from 'autocannon';
+import { Agent } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Running } from '../support/process.js';
+import { answerTo, flood, type Flooded } from './flood.js';
+import { median, underLoad } from './load.js';
+import type { Row } from './report.js';
+
+/** Requests are sent at this multiple of the peak, whether or not earlier ones were answered. */
+const TIMES = 3;
+/** A server has recovered when this many requests in a row were answered in this time. */
+const RECOVERED = { inARow: 5, withinMs: 100 };
+const RECOVERY_EVERY_MS = 50;
+const MOST_RECOVERY_MS = 30_000;
+
+/** Three times the rate that the server sustains, on a thousand connections. */
+export async function overloadRows(
+  { origin }: Running,
+  { requests, token, seconds }: { readonly requests: Request[]; readonly token: string; readonly seconds: number },
+): Promise<Row[]> {
+  await underLoad(origin, requests, { token, seconds: 1 });
+  const peaks: number[] = [];
+  for (let round = 0; round < 3; round++) peaks.push((await underLoad(origin, requests, { token, seconds })).perSecond);
+  const peak = median(peaks);
+  const paths = requests.map(({ path }) => path ?? '/');
+  const flooding = flood(origin, paths, { token, perSecond: TIMES * peak, seconds: Math.max(5, seconds) });
+  await flooding.ended;
+  const recovery = await recoveryMs(origin, paths[0] ?? '/', token);
+  const found = await flooding.answers;
+  const name = `overload, ${TIMES} × the peak of ${peak.toFixed(0)}/s:`;
+  const row = { key: 'overload', raw: null, ratio: null, details: { peak, ...found } };
+  return [
+    {
+      ...row,
+      name: `${name} answered in 1 s`,
+      unit: '/s',
+      figure: found.goodPerSecond,
+      raw: peak,
+      ratio: found.goodPerSecond / peak,
+      target: '≥ 0.9 × the peak',
+      met: found.goodPerSecond >= 0.9 * peak,
+    },
+    refusals(found, { ...row, name: `${name} slowest of ${found.refused} refusals` }),
+    {
+      ...row,
+      name: `${name} never answered, of ${found.sent}`,
+      unit: '%',
+      figure: (100 * found.unanswered) / found.sent,
+      target: '0 %',
+      met: found.unanswered === 0,
+    },
+    {
+      ...row,
+      name: `${name} time to recover`,
+      unit: 's',
+      figure: recovery / 1_000,
+      target: '≤ 5 s',
+      met: recovery <= 5_000,
+    },
+  ];
+}
+
+/** A server that refuses nothing has no time in which it refuses: the row says so, and does not meet its target. */
+function refusals(
+  { refused, slowestRefusalMs }: Flooded,
+  row: Pick<Row, 'key' | 'name' | 'raw' | 'ratio' | 'details'>,
+): Row {
+  const target = refused === 0 ? '≤ 100 ms; nothing was refused' : '≤ 100 ms';
+  return { ...row, unit: 'ms', figure: slowestRefusalMs, target, met: refused > 0 && slowestRefusalMs <= 100 };
+}
+
+async function recoveryMs(origin: string, path: string, token: string): Promise<number> {
+  const began = performance.now();
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  try {
+    let inARow = 0;
+    let since = 0;
+    while (performance.now() - began < MOST_RECOVERY_MS) {
+      const asked = performance.now();
+      const { status, ms } = await answerTo(origin, path, { token, agent, timeoutMs: MOST_RECOVERY_MS });
+      if (status === 200 && ms <= RECOVERED.withinMs) {
+        if (inARow === 0) since = asked - began;
+        if (++inARow === RECOVERED.inARow) return since;
+      } else inARow = 0;
+      await sleep(RECOVERY_EVERY_MS);
+    }
+    return MOST_RECOVERY_MS;
+  } finally {
+    agent.destroy();
+  }
+}
