@@ -1,4 +1,5 @@
 const { availableParallelism } = require('node:os');
+const { memoryFolder } = require('./test/support/memory-folder.cjs');
 
 // This file is loaded before any TypeScript: native modules crash an older Node.js without a message.
 const OLDEST_NODE = '22.14.0'; // as in data-plane-agent/base/node-version.ts, which cannot be imported here
@@ -9,6 +10,10 @@ if (major < 22 || (major === 22 && minor < 14)) {
   );
   process.exit(78);
 }
+
+// Not for `npm run test:alone`, which tests what happens on a disk and how much memory is needed.
+const folder = process.env.TMPDIR || process.argv.includes('--no-parallel') ? undefined : memoryFolder();
+if (folder !== undefined) process.env.TMPDIR = folder;
 
 module.exports = {
   // Tests are TypeScript and run from source: tsx compiles them. The programs that they start are built beforehand.

@@ -62,7 +62,9 @@ describe('duebook backup', () => {
       expect(printed['files']).to.deep.equal({ store: 'filesystem', copied: true, count: 2, bytes: 700_005 });
       expect(statSync(file).mode & 0o777).to.equal(0o600);
       expect(readdirSync(installation.folder).toSorted()).to.deep.equal(['book.tar', 'data']);
-      expect(membersIn(file)).to.deep.equal([
+      const members = membersIn(file);
+      // A file system lists the files of a folder in any order.
+      expect([...members.slice(0, 4), ...members.slice(4, 6).toSorted(), ...members.slice(6)]).to.deep.equal([
         'backup.json',
         'databases/tenant.db',
         'databases/platform.db',

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { ended, freePort, guarded } from './guardian.js';
+import memory from './memory-folder.cjs';
 import { type RunAs, giveAway, ordinaryUser } from './ordinary-user.js';
 import { type Binaries, type Source, sources } from './postgres-binaries.js';
 
@@ -37,8 +38,7 @@ export async function startServer({
   const runAs = ordinaryUser();
   const reasons: string[] = [];
   for (const source of from ?? (await sources())) {
-    // As root not in TMPDIR, which the server's user may not be able to access.
-    const home = await mkdtemp(join(runAs ? '/tmp' : tmpdir(), 'duebook-postgres-'));
+    const home = await mkdtemp(join(runAs ? forEveryone() : tmpdir(), 'duebook-postgres-'));
     try {
       await giveAway(home, runAs);
       return await startIn({ home, runAs, durable, binaries: await source.prepare({ home, runAs }) });
@@ -49,6 +49,9 @@ export async function startServer({
   }
   throw new Error(`no PostgreSQL could be started here (${reasons.join('; ') || 'none is installed'})`);
 }
+
+/** As root not any TMPDIR, which the server's user may not be able to access. */
+const forEveryone = (): string => (tmpdir() === memory.FOLDER ? memory.FOLDER : '/tmp');
 
 type Place = { home: string; runAs: RunAs; binaries: Binaries };
 
