@@ -1,5 +1,4 @@
 const { availableParallelism } = require('node:os');
-const { memoryFolder } = require('./test/support/memory-folder.cjs');
 
 // This file is loaded before any TypeScript: native modules crash an older Node.js without a message.
 const OLDEST_NODE = '22.14.0'; // as in data-plane-agent/base/node-version.ts, which cannot be imported here
@@ -10,6 +9,8 @@ if (major < 22 || (major === 22 && minor < 14)) {
   );
   process.exit(78);
 }
+
+const { memoryFolder } = require('./test/support/memory-folder.cjs');
 
 // Not for `npm run test:alone`, which tests what happens on a disk and how much memory is needed.
 const folder = process.env.TMPDIR || process.argv.includes('--no-parallel') ? undefined : memoryFolder();

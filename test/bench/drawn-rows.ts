@@ -3,7 +3,7 @@ import type { Running } from '../support/process.js';
 import { newReceipts, type Subject } from './cases.js';
 import { sameAnswers } from './compare.js';
 import type { DrawnList } from './drawn-lists.js';
-import { CONNECTIONS, median, openLoop, underLoad } from './load.js';
+import { CONNECTIONS, median, openLoop, underLoad, WrongAnswer } from './load.js';
 import type { Sides } from './measure.js';
 import type { Row } from './report.js';
 import type { MemberName } from './service.js';
@@ -39,6 +39,8 @@ export async function drawnRow(
   const seconds = Math.max(SHORTEST_SECONDS, sides.seconds * SHARE);
   const measured: { path: string; total: number; ours: number; raw: number; ratio: number }[] = [];
   const newReceipt = receipts && newReceipts(receipts);
+  /** Lists during which a receipt was refused: the row has not met its target then. */
+  const refused: string[] = [];
   const load = async (side: Running, { path, reader }: DrawnList): Promise<number> => {
     const requests: Request[] = [{ method: 'GET', path }];
     const writes =
@@ -51,7 +53,10 @@ export async function drawnRow(
       const token = sides.tokens[reader.name as MemberName];
       return (await underLoad(side.origin, requests, { token, seconds })).perSecond;
     } finally {
-      await writes?.stop();
+      await writes?.stop().catch((error: unknown) => {
+        if (!(error instanceof WrongAnswer)) throw error;
+        refused.push(`${side === sides.ours ? 'the product' : 'the raw program'}: ${error.message}`);
+      });
     }
   };
   for (const list of lists) {
@@ -67,8 +72,8 @@ export async function drawnRow(
     figure: median(measured.map((one) => one.ours)),
     raw: median(measured.map((one) => one.raw)),
     ratio,
-    target: `median ≥ ${atLeast} × raw; worst ${worst?.ratio.toFixed(2)}`,
-    met: ratio >= atLeast,
-    details: { connections: CONNECTIONS, worst, lists: measured },
+    target: `median ≥ ${atLeast} × raw; worst ${worst?.ratio.toFixed(2)}${refused.length === 0 ? '' : `; receipts refused during ${refused.length} lists`}`,
+    met: ratio >= atLeast && refused.length === 0,
+    details: { connections: CONNECTIONS, worst, refused, lists: measured },
   };
 }
