@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../data-plane-agent/base/clock.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { newLinkKey } from '../../data-plane-agent/base/link/keys.js';
@@ -8,6 +9,7 @@ import { connected, until } from '../support/joined-agent.js';
 import { HandshakeClosed, rawAgent, upgrade, type RawAgent, type RefusedUpgrade } from '../support/raw-agent.js';
 import { needsPostgres } from '../support/postgres.js';
 import { startHybrid } from '../support/hybrid.js';
+import type { DomainError } from '../support/http.js';
 import type { TestServer } from '../support/server.js';
 
 const METRICS = { METRICS_TOKEN: 'metrics-token-1' };
@@ -164,11 +166,14 @@ for (const database of ['sqlite', 'postgres'] as const)
       await connected(server, org.tenant.id);
     });
 
-    it('a revoked agent learns it', async () => {
+    it('a revoked agent learns it, and is out within a second', async () => {
       const { session } = await agent.connect();
       await connected(server, org.tenant.id);
       expect((await org.asOwner.delete('/tenant-admin/data-plane/agent')).status).to.equal(200);
-      expect((await session.closed).code).to.equal(CLOSED.revoked);
+      const closed = await Promise.race([session.closed, sleep(1_000, undefined)]);
+      expect(closed?.code).to.equal(CLOSED.revoked);
+      const refusal = await org.asOwner.get<DomainError>('/contracts');
+      expect([refusal.status, refusal.body.error.code]).to.deep.equal([409, 'DATA_PLANE_NOT_CONNECTED']);
       const again = await refused({ token: await agent.token() });
       expect([again.status, again.body.error.code]).to.deep.equal([403, 'CONNECTION_REVOKED']);
     });

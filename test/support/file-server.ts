@@ -41,6 +41,9 @@ interface FileServerOptions {
 
 let buckets = 0;
 
+/** `TEST_KINDS`, comma-separated, selects some of them; by default all are used. */
+const PLACES = process.env['TEST_KINDS']?.split(',');
+
 /**
  * Defines the same suite for each kind of file storage. `server()` and, if files are scanned, `clamd()` return the
  * running ones in hooks and tests.
@@ -50,8 +53,9 @@ export function forEachFileServer(
   { env = {}, clock, scans = false, objects, kinds = FILE_SERVER_KINDS }: FileServerOptions = {},
 ): void {
   for (const kind of kinds) {
+    const [place = '', store] = kind.split(' and ');
+    if (PLACES && !PLACES.includes(place)) continue;
     describe(`on ${kind}`, () => {
-      const [place, store] = kind.split(' and ');
       if (place === 'postgres') needsPostgres();
       if (scans) needsClamd();
       const undo: (() => Promise<void>)[] = [];
