@@ -54,6 +54,9 @@ export function fillSqlite(productFile: string, file: string, copied: Copied): v
   }
 }
 
+/** Below every id; an empty text is no UUID. */
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+
 /** Writes the tables of the raw program into a schema of their own, beside the product's tables. */
 export async function fillPostgres(adminUrl: string, copied: Copied): Promise<void> {
   const product = new pg.Client({ connectionString: adminUrl });
@@ -72,7 +75,7 @@ export async function fillPostgres(adminUrl: string, copied: Copied): Promise<vo
         )
       ).rows;
     };
-    for (let after = ''; ;) {
+    for (let after = NO_ID; ;) {
       const rows = await select(
         'SELECT * FROM contracts WHERE tenant_id = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT 500',
         [copied.tenantId, after],
