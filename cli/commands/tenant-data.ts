@@ -97,11 +97,14 @@ export const addImportData: AddCommand = (tenants, cli) => {
         const { exportId, rows: records, files, bytes, members } = imported;
         if (json) return cli.io.data(jsonText({ dryRun: isDryRun, exportId, records, files, bytes, members }));
         cli.io.data(
-          `${records} records and ${files} files (${bytes} bytes) ${isDryRun ? 'can be' : 'were'} imported into ${slug}; ${members.matched} members are there already, ${members.added} ${isDryRun ? 'would be' : 'were'} added.`,
+          `${records} records and ${files} files (${bytes} bytes) ${isDryRun ? 'can be' : 'were'} imported into ${slug}; ${members.matched === 1 ? '1 member is' : `${members.matched} members are`} there already, ${members.added} ${addedText(members.added, isDryRun)} added.`,
         );
       });
     });
 };
+
+const addedText = (count: number, isDryRun: boolean): string =>
+  `${count} ${isDryRun ? 'would be' : count === 1 ? 'was' : 'were'}`;
 
 export const addVerifyData: AddCommand = (tenants, cli) => {
   tenants

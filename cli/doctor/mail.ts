@@ -1,5 +1,5 @@
 import { smtpEncryption } from '../../server/notifications/smtp-encryption.js';
-import { greetSmtp, smtpCodeOf } from '../../server/notifications/smtp.js';
+import { greetSmtp, smtpCodeOf, smtpReasonOf } from '../../server/notifications/smtp.js';
 import type { LookedAt } from '../installation.js';
 import { check, type Check } from './check.js';
 
@@ -27,7 +27,7 @@ export async function mailCheck({ values: { smtpUrl } }: Pick<LookedAt, 'values'
     );
   } catch (error) {
     const code = smtpCodeOf(error);
-    return check.fail('mail', `${server} cannot be used (${code})`, fixOf(code));
+    return check.fail('mail', `${server} cannot be used (${smtpReasonOf(error)})`, fixOf(code));
   }
 }
 

@@ -128,6 +128,16 @@ export const smtpCodeOf = (error: unknown): string =>
     .join(' ')
     .slice(0, 100);
 
+/**
+ * The error code, and the reason where the server was not reached, which the codes do not tell. What a server answered is left
+ * out: it may quote the user.
+ */
+export function smtpReasonOf(error: unknown): string {
+  const code = smtpCodeOf(error);
+  const isConnection = /^(ESOCKET|ECONNECTION|EDNS|ETIMEDOUT)$/.test(code);
+  return isConnection && error instanceof Error ? `${code}: ${error.message.slice(0, 200)}` : code;
+}
+
 function property(error: unknown, name: 'code' | 'responseCode'): string | undefined {
   const value: unknown =
     typeof error === 'object' && error !== null && name in error ? (error as Record<string, unknown>)[name] : undefined;

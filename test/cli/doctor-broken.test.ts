@@ -203,6 +203,12 @@ describe('duebook doctor with one thing broken', function () {
     { check: 'object_store_clock', status: 'fail', broken: { movedBy: 60 }, says: /(59|60|61) s behind/ },
     { check: 'scanner', status: 'fail', broken: { env: { CLAMAV_URL: `tcp://${NOWHERE}` } }, says: /does not answer/ },
     {
+      check: 'scanner',
+      status: 'fail',
+      broken: { env: { CLAMAV_URL: 'unix:/nowhere/clamd.ctl' } },
+      says: /there is no socket \/nowhere\/clamd\.ctl/,
+    },
+    {
       check: 'agent_links',
       status: 'warn',
       with: { EDITION: 'enterprise_hybrid', TENANT_DATABASE_URL: '' },
@@ -217,7 +223,12 @@ describe('duebook doctor with one thing broken', function () {
       broken: { env: { SSO_PROVIDERS: JSON.stringify([{ ...sso.settings(), issuer: 'http://127.0.0.1:1024' }]) } },
       says: /cannot be reached/,
     },
-    { check: 'mail', status: 'fail', broken: { env: { SMTP_URL: `smtp://${NOWHERE}` } }, says: /cannot be used/ },
+    {
+      check: 'mail',
+      status: 'fail',
+      broken: { env: { SMTP_URL: `smtp://${NOWHERE}` } },
+      says: /cannot be used \(ESOCKET: .*ECONNREFUSED/,
+    },
   ];
 
   it('reports that check, with a fix, and changes no other', async () => {
@@ -252,6 +263,7 @@ describe('duebook doctor with one thing broken', function () {
     const withFree = (mebibytes: number) =>
       diskCheck({ dataDir: installation.dataDir }, { statfs: () => ({ bavail: mebibytes, bsize: 2 ** 20 }) });
     expect([50, 500, 5_000].map((free) => withFree(free).status)).to.deep.equal(['fail', 'warn', 'ok']);
+    expect([50, 5_000].map((free) => withFree(free).detail.split(' free')[0])).to.deep.equal(['50 MiB', '4.9 GiB']);
     expect(withFree(50).fix).to.contain('DATA_DIR');
   });
 });

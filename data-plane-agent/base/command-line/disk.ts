@@ -41,6 +41,10 @@ export function freeBytesAt(path: string, statfs: StatFs = statfsSync): number {
 }
 
 const GIB = 2 ** 30;
+const MIB = 2 ** 20;
+
+const freeText = (bytes: number): string =>
+  bytes < GIB ? `${Math.floor(bytes / MIB)} MiB` : `${(bytes / GIB).toFixed(1)} GiB`;
 
 /** Free space on the disk of the data folder. `statfs` is replaced by tests. */
 export function diskCheck(
@@ -50,7 +54,7 @@ export function diskCheck(
   const folder = nearestAbove(resolve(dataDir));
   try {
     const freeBytes = freeBytesAt(folder, statfs);
-    const detail = `${(freeBytes / GIB).toFixed(1)} GiB free at ${folder}`;
+    const detail = `${freeText(freeBytes)} free at ${folder}`;
     const fix = `free space on the disk of ${folder}, or move DATA_DIR to a larger disk`;
     if (freeBytes < GIB / 10) return check.fail('disk', detail, fix);
     return freeBytes < GIB ? check.warn('disk', detail, fix) : check.ok('disk', detail);

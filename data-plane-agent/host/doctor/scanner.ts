@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Clock } from '../../base/clock.js';
 import { check, type Check } from '../../base/command-line/check.js';
 import { createLog } from '../../base/log.js';
@@ -16,7 +17,14 @@ export async function scannerCheck(
     return check.ok('scanner', 'off: files are not scanned for malware (FILE_SCAN_MODE)');
   const scanner = createClamd({ url: clamavUrl, fileMaxBytes, log: createLog({ level: 'silent', name: 'doctor' }) });
   const version = await scanner.version();
-  if (!version) return check.fail('scanner', `${clamavUrl} does not answer like a clamd`, NO_SCANNER_FIX);
+  if (!version) {
+    const socket = /^unix:(.+)$/.exec(clamavUrl)?.[1];
+    const problem =
+      socket !== undefined && !existsSync(socket)
+        ? `there is no socket ${socket}`
+        : `${clamavUrl} does not answer like a clamd`;
+    return check.fail('scanner', problem, NO_SCANNER_FIX);
+  }
   const test = await scanner.selfTest();
   if (!test.isAnswered) return check.fail('scanner', test.reason, 'check the log of clamd, and restart it');
   const { faults, lines, limits } = test;

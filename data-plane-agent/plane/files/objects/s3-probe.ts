@@ -37,7 +37,7 @@ export async function probeS3(
 
   const reached = await attempt(
     'reach',
-    `check that host, port and tls of OBJECT_STORE_URL are right and ${origin} is reachable from here${tls ? ', and that its certificate is trusted here (NODE_EXTRA_CA_CERTS names the file of a private authority)' : ''}`,
+    `check that host, port and tls of OBJECT_STORE_URL are right and ${origin} is reachable from here${tls ? ', and that its certificate is trusted here (NODE_EXTRA_CA_CERTS names the file of a private authority); a server without TLS needs tls=false' : ''}`,
     async () => {
       const answer = await anonymous(list);
       if (answer.status >= 500) throw new ObjectStoreError('unavailable', `the object store answers ${answer.status}`);
