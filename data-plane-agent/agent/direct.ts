@@ -43,7 +43,9 @@ export function directRoutes(parts: DirectParts): HttpMiddleware {
   const operations = async (ctx: HttpContext): Promise<void> => {
     const { token, body } = await received(ctx, parts);
     const disconnected = new AbortController();
-    ctx.res.once('close', () => disconnected.abort());
+    ctx.res.once('close', () => {
+      if (!ctx.res.writableFinished) disconnected.abort();
+    });
     const { trace } = ctx.state.exchange.info;
     const head = { token, ...(trace && { traceparent: trace.traceparent }) };
     const reply = await answer({ head, body }, { signal: disconnected.signal, session: bootId });

@@ -18,12 +18,18 @@ export async function stringifyYielding(value: unknown): Promise<string> {
 /** As `stringifyYielding`, in UTF-8. */
 export async function jsonBytes(value: unknown): Promise<Buffer> {
   const yieldIfDue = yielding();
-  const pieces: Buffer[] = [];
+  const encoded: Buffer[] = [];
+  let text = '';
   for (const piece of jsonPieces(value)) {
-    pieces.push(Buffer.from(piece));
+    text += piece;
+    if (text.length < PIECE) continue;
+    encoded.push(Buffer.from(text));
+    text = '';
     await yieldIfDue();
   }
-  return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
+  // One buffer for small pieces: making one for each takes longer than encoding it.
+  if (text !== '') encoded.push(Buffer.from(text));
+  return encoded.length === 1 && encoded[0] ? encoded[0] : Buffer.concat(encoded);
 }
 
 /** SHA-256, in hex, of the JSON with sorted keys, so that equal values have equal hashes. */

@@ -219,7 +219,10 @@ const NO_CALLS: readonly OperationName[] = [];
 /** Aborted when the client disconnects before the answer is sent; afterwards nothing listens to the signal. */
 function signalOf({ res }: HttpContext): AbortSignal {
   const disconnected = new AbortController();
-  res.once('close', () => disconnected.abort());
+  // An abort that nobody waits for would create an error with its stack for each request.
+  res.once('close', () => {
+    if (!res.writableFinished) disconnected.abort();
+  });
   if (res.destroyed) disconnected.abort();
   return disconnected.signal;
 }

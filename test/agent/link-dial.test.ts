@@ -115,6 +115,29 @@ describe('the connection of an agent to its control plane', () => {
     expect(secured).to.equal(0);
   });
 
+  it('leaves the bytes of its messages as they are, with a masking key of zeros', async () => {
+    const plane = await controlPlane(key);
+    ending.push(plane.close);
+    const { port } = new URL(plane.origin);
+    const sent: Buffer[] = [];
+    const recorder = createServer((socket) => {
+      const upstream = connect(Number(port), '127.0.0.1');
+      upstream.on('error', () => undefined);
+      socket.on('data', (bytes: Buffer) => sent.push(bytes));
+      socket.pipe(upstream).pipe(socket);
+    });
+    const frame = (): Buffer => {
+      const bytes = Buffer.concat(sent);
+      return bytes.subarray(bytes.indexOf('\r\n\r\n') + 4);
+    };
+    await agentThrough(Object.assign(plane, { origin: `http://${addressOf(await listen(recorder))}` }));
+    await eventually(() => plane.seen.some(({ isReady }) => isReady));
+    // A final binary message; its length, which is short, with the bit of masking; the key; the version of our frames.
+    expect(frame()[0]).to.equal(0x82);
+    expect((frame()[1] ?? 0) - 0x80).to.be.within(1, 125);
+    expect([...frame().subarray(2, 7)]).to.deep.equal([0, 0, 0, 0, 1]);
+  });
+
   it('goes through the proxy of HTTPS_PROXY', async function () {
     const fault = proxyFault(process.versions.node);
     if (fault !== undefined) skip(this, fault);

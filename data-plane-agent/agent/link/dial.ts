@@ -35,6 +35,7 @@ export function dial<T>(options: DialOptions, onOpen: (ws: WebSocket, stream: Du
       perMessageDeflate: false,
       maxPayload: LINK.maxPayload,
       followRedirects: false,
+      generateMask: noMask,
       headers: { Authorization: `Bearer ${token}` },
       // Set explicitly, because an environment variable can disable it.
       ...(isSecure ? { minVersion: 'TLSv1.2', rejectUnauthorized: true, agent: httpAgent } : {}),
@@ -69,6 +70,13 @@ export function dial<T>(options: DialOptions, onOpen: (ws: WebSocket, stream: Du
     return undefined;
   });
 }
+
+/**
+ * A masking key of zeros, for which `ws` leaves the bytes as they are on both sides: masking takes half of the time that
+ * encoding takes. It protects intermediaries that mistake a WebSocket for HTTP (RFC 6455, section 10.3); a connection of an
+ * agent passes through none that could read it: it is encrypted, or does not leave this machine.
+ */
+const noMask = (key: Buffer): void => void key.fill(0);
 
 const MAX_REFUSAL_BYTES = 64 * 1024;
 const MAX_RETRY_AFTER_S = 300;

@@ -73,7 +73,9 @@ export function forwardedRequests({ controlPlane, holder, clock, keyOf, sessions
     const message = unpacked(received);
     if (!message) throw problem(400);
     const gone = new AbortController();
-    ctx.res.once('close', () => gone.abort());
+    ctx.res.once('close', () => {
+      if (!ctx.res.writableFinished) gone.abort();
+    });
     ctx.body = packed(await perform(message, gone.signal));
     ctx.type = 'application/octet-stream';
   };
