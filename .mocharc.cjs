@@ -1,4 +1,6 @@
 const { availableParallelism } = require('node:os');
+const { join } = require('node:path');
+const { pathToFileURL } = require('node:url');
 
 // This file is loaded before any TypeScript: native modules crash an older Node.js without a message.
 const OLDEST_NODE = '22.14.0'; // as in data-plane-agent/base/node-version.ts, which cannot be imported here
@@ -17,8 +19,8 @@ const folder = process.env.TMPDIR || process.argv.includes('--no-parallel') ? un
 if (folder !== undefined) process.env.TMPDIR = folder;
 
 module.exports = {
-  // Tests are TypeScript and run from source: tsx compiles them. The programs that they start are built beforehand.
-  'node-option': ['import=tsx'],
+  // Compiles changed TypeScript, of tests, the product and the programs that tests start, and loads what was compiled.
+  'node-option': [`import=${pathToFileURL(join(__dirname, 'test', 'support', 'compiled.mjs')).href}`],
   reporter: './test/support/reporter.cjs',
   // Generous: the cores are shared with other test files, and a first test may have to start PostgreSQL.
   timeout: 60_000,

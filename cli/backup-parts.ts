@@ -9,7 +9,7 @@ import type { ToolSettings } from '../data-plane-agent/host/backup/postgres-tool
 import { versionOf } from '../data-plane-agent/base/package-version.js';
 import { generateKeyRingText, parseKeyRing, type KeyRing } from '../data-plane-agent/base/secrets.js';
 import type { Config } from '../server/config.js';
-import { databasesOf } from '../server/foundation.js';
+import { databasesOf } from '../server/databases.js';
 import type { Cli } from './cli.js';
 import type { LookedAt } from './installation.js';
 

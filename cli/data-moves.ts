@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import { sqlitePath } from '../data-plane-agent/base/database/open.js';
 import { createLog } from '../data-plane-agent/base/log.js';
-import { planeDatabase } from '../data-plane-agent/host/open-plane.js';
+import { planeDatabase } from '../data-plane-agent/host/plane-database.js';
 import type { Config } from '../server/config.js';
-import { createLinks } from '../server/data-planes/link/links.js';
 import { MoveFault } from '../server/data-planes/moving/move-fault.js';
-import { createDataMoves, type DataMoves } from '../server/data-planes/moving/moves.js';
+import type { DataMoves } from '../server/data-planes/moving/moves.js';
 import { refuseUnusableDatabases } from '../server/database-check.js';
 import { createTenantLookup, type TenantRecord } from '../server/tenants/lookup.js';
 import type { Cli } from './cli.js';
@@ -48,6 +47,7 @@ export async function withDataMoves<T>(
     const log = createLog({ level: 'silent', name: 'duebook' });
     const { openPlane } = await cli.server();
     const hosted = await openPlane(config, { clock, log, residentBytes: () => 0 });
+    const { createDataMoves, createLinks } = await import('./plane-parts.js');
     const links = createLinks(config, { database: platform, clock, log });
     try {
       const planes = (tenantId: string) => ({ embedded: hosted.plane, agent: links.dataPlanes.forTenant(tenantId) });

@@ -4,15 +4,12 @@ import type { Database } from '../data-plane-agent/base/database/database.js';
 import { migrationState, type MigrationState } from '../data-plane-agent/base/database/migrator.js';
 import { openDatabase, sqlitePath } from '../data-plane-agent/base/database/open.js';
 import { createLog } from '../data-plane-agent/base/log.js';
-import { createLocalDataPlane } from '../data-plane-agent/plane/local/index.js';
-import { OPERATIONS } from '../data-plane-agent/plane/operations/index.js';
 import type { Composed } from '../server/compose.js';
 import { readServerConfig, type Config, type SETTINGS } from '../server/config.js';
 import { loadServerConfig } from '../server/config-load.js';
 import { embedded, type DataPlanes } from '../server/data-planes/for-tenant.js';
-import { createLinks } from '../server/data-planes/link/links.js';
 import { refuseUnusableDatabases } from '../server/database-check.js';
-import { databasesOf, type ManagedDatabase } from '../server/foundation.js';
+import { databasesOf, type ManagedDatabase } from '../server/databases.js';
 import { ownSecretKeysPath } from '../data-plane-agent/host/secret-keys.js';
 import type { Actor } from '../server/access/actor.js';
 import { newId } from '../data-plane-agent/base/ids.js';
@@ -67,15 +64,11 @@ export async function withPlanes<T>(config: Config, { clock }: Cli, work: (plane
   await refuseUnusableDatabases(Object.values(databases));
   return withMigrated(databases.platform, config, (platform) => {
     if (!databases.tenant) return withAgents(config, { clock, platform }, work);
-    return withMigrated(databases.tenant, config, (tenant) =>
-      work({
-        platform,
-        tenant,
-        dataPlanes: embedded(
-          createLocalDataPlane({ operations: OPERATIONS, database: tenant, clock, keyRing: config.keyRing }),
-        ),
-      }),
-    );
+    return withMigrated(databases.tenant, config, async (tenant) => {
+      const { createLocalDataPlane, OPERATIONS } = await import('./plane-parts.js');
+      const plane = createLocalDataPlane({ operations: OPERATIONS, database: tenant, clock, keyRing: config.keyRing });
+      return work({ platform, tenant, dataPlanes: embedded(plane) });
+    });
   });
 }
 
@@ -86,6 +79,7 @@ async function withAgents<T>(
   work: (planes: Planes) => Promise<T>,
 ): Promise<T> {
   const log = createLog({ level: 'silent', name: 'duebook' });
+  const { createLinks } = await import('./plane-parts.js');
   const links = createLinks(config, { database: platform, clock, log });
   try {
     return await work({ platform, tenant: undefined, dataPlanes: links.dataPlanes });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isId } from '../data-plane-agent/base/ids.js';
-import { HEAD_MESSAGE } from '../server/audit/heads.js';
+import { HEAD_MESSAGE } from '../server/audit/head-message.js';
 import type { KeptHead } from '../server/audit/verify.js';
 import type { Chain, Source } from './audit-chains.js';
 import { misuse } from './errors.js';

@@ -3,7 +3,6 @@ import { isoOrNull } from '../data-plane-agent/base/instants.js';
 import { bind } from '../data-plane-agent/plane/contract/data-plane.js';
 import { MOST_MESSAGES, type ListedMessage } from '../data-plane-agent/plane/contract/records/outbox.js';
 import type { MessageState } from '../data-plane-agent/plane/contract/vocabulary.js';
-import { OPERATIONS } from '../data-plane-agent/plane/operations/index.js';
 import type { Plane } from '../server/data-planes/plane.js';
 import { systemCall } from '../server/data-planes/system-call.js';
 import { createTendedMails, type ListedMail } from '../server/notifications/tended-mails.js';
@@ -55,6 +54,7 @@ export async function cliOutbox(
   const slugs = new Map(tenants.map((tenant) => [tenant.id, tenant.slug]));
   const mails = createTendedMails({ database: platform, clock });
   const actor = cliActor();
+  const { OPERATIONS } = await import('./plane-parts.js');
   // Of agents, only that of an organisation that is named: one that is away would fail the command for all.
   const planes = (hosted || only ? tenants : []).map(({ id, slug: name, settings }) => ({
     tenant: name,

@@ -4,9 +4,8 @@ import { createLog, type Log } from '../data-plane-agent/base/log.js';
 import { isFailure } from '../data-plane-agent/base/failures.js';
 import { versionOf } from '../data-plane-agent/base/package-version.js';
 import type { Database } from '../data-plane-agent/base/database/database.js';
-import { planeDatabase } from '../data-plane-agent/host/open-plane.js';
+import { planeDatabase } from '../data-plane-agent/host/plane-database.js';
 import type { Config } from '../server/config.js';
-import { createLinks } from '../server/data-planes/link/links.js';
 import { ArchiveFault } from '../server/data-planes/archive/archive-fault.js';
 import type { ArchivesOptions } from '../server/data-planes/archive/export.js';
 import { refuseUnusableDatabases } from '../server/database-check.js';
@@ -66,6 +65,7 @@ async function openedPlane(
   { cli, database, log, tenantId }: { readonly cli: Cli; database: Database; log: Log; readonly tenantId: string },
 ): Promise<Opened> {
   if (config.edition === 'enterprise_hybrid') {
+    const { createLinks } = await import('./plane-parts.js');
     const links = createLinks(config, { database, clock: cli.clock, log });
     return {
       plane: links.dataPlanes.forTenant(tenantId),

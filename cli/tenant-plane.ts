@@ -1,7 +1,6 @@
 import type { Call } from '../data-plane-agent/plane/contract/call.js';
 import { bind } from '../data-plane-agent/plane/contract/data-plane.js';
 import { WORKFLOW_STAGES } from '../data-plane-agent/plane/contract/vocabulary.js';
-import { OPERATIONS } from '../data-plane-agent/plane/operations/index.js';
 import type { Config } from '../server/config.js';
 import type { Plane } from '../server/data-planes/plane.js';
 import { systemCall } from '../server/data-planes/system-call.js';
@@ -43,6 +42,7 @@ export function withTenantPlane<T>(
     const directory = await createDirectory({ database: platform, clock: cli.clock, changes: createChanges() }).of(
       record.id,
     );
+    const { OPERATIONS } = await import('./plane-parts.js');
     return work({
       call,
       plane: bind(dataPlanes.forTenant(record.id), call, { operations: OPERATIONS }),

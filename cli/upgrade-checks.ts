@@ -9,7 +9,7 @@ import { PROTOCOLS } from '../data-plane-agent/base/link/limits.js';
 import { sizeText } from '../data-plane-agent/host/backup/shown.js';
 import { createBackupRecord } from '../server/audit/backups.js';
 import { databaseFaults } from '../server/database-check.js';
-import { databasesOf, type ManagedDatabase } from '../server/foundation.js';
+import { databasesOf, type ManagedDatabase } from '../server/databases.js';
 import { agentsOverview } from '../server/tenants/agents-overview.js';
 import type { Cli } from './cli.js';
 import { stateOf, withDatabase, type LookedAt } from './installation.js';

@@ -1,7 +1,7 @@
 import type { ConfigResult, Fault, Values } from '../data-plane-agent/base/config.js';
 import { isProduction, readServerConfig, type Config, type SETTINGS } from './config.js';
 import { refuseUnusableDatabases } from './database-check.js';
-import { databasesOf } from './foundation.js';
+import { databasesOf } from './databases.js';
 import { keysFault, otherKeys } from './key-ring-check.js';
 import { generatedSecretKeys, inFolder, ownSecretKeys } from '../data-plane-agent/host/secret-keys.js';
 

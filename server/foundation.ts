@@ -1,14 +1,12 @@
 import type { Database } from '../data-plane-agent/base/database/database.js';
-import { openMigrated, type ManagedDatabase } from '../data-plane-agent/base/database/managed.js';
-import { openPlane, planeDatabase, type HostedPlane, type HostParts } from '../data-plane-agent/host/open-plane.js';
+import { openMigrated } from '../data-plane-agent/base/database/managed.js';
+import { openPlane, type HostedPlane, type HostParts } from '../data-plane-agent/host/open-plane.js';
 import type { HostSettings } from '../data-plane-agent/host/settings.js';
 import type { Config } from './config.js';
 import { refuseUnusableDatabases } from './database-check.js';
+import { databasesOf, keepsContractData } from './databases.js';
 import { embedded, type DataPlanes } from './data-planes/for-tenant.js';
 import { createLinks, type LinkConfig, type Links } from './data-planes/link/links.js';
-import { PLATFORM_MIGRATIONS } from './store/migrations/index.js';
-
-export type { ManagedDatabase };
 
 /** The foundation of the server: the migrated platform database, and access to contract data. */
 export interface Foundation {
@@ -37,23 +35,10 @@ export type Host = (
   parts: HostParts & { readonly platform: Database; readonly port: number | undefined },
 ) => Promise<Hosting>;
 
-/** The databases of this installation, without those of agents. */
-export function databasesOf(config: Pick<Config, 'edition' | 'platformDatabaseUrl' | 'tenantDatabaseUrl'>): {
-  readonly platform: ManagedDatabase;
-  readonly tenant?: ManagedDatabase;
-} {
-  const platform: ManagedDatabase = {
-    name: 'platform',
-    url: config.platformDatabaseUrl,
-    migrations: PLATFORM_MIGRATIONS,
-  };
-  return keepsContractData(config) ? { platform, tenant: planeDatabase(config) } : { platform };
-}
-
 /**
  * Opens and migrates the databases. Throws before anything is written if one cannot be connected to
  * (DatabaseUnreachable), or if both are the same (ConfigurationError). Throws SchemaMismatch if a newer version has
- * migrated one. Only this module depends on the edition.
+ * migrated one.
  */
 export async function openFoundation(
   config: Config,
@@ -93,8 +78,6 @@ export async function openFoundation(
     throw error;
   }
 }
-
-const keepsContractData = ({ edition }: Pick<Config, 'edition'>): boolean => edition !== 'enterprise_hybrid';
 
 const inProcess: Host = async (settings, parts) => {
   const hosted = await openPlane(settings, parts);

@@ -6,7 +6,7 @@ import { ConfigurationError, type Fault } from '../data-plane-agent/base/config.
 import type { KeyRing } from '../data-plane-agent/base/secrets.js';
 import { opensActiveKey } from './auth/keys.js';
 import type { Config } from './config.js';
-import { databasesOf } from './foundation.js';
+import { databasesOf } from './databases.js';
 import { ownSecretKeysPath } from '../data-plane-agent/host/secret-keys.js';
 
 /** Why the secret keys do not fit the platform database, and what to do. */

@@ -6,7 +6,7 @@ import { readServerConfig, type Config } from './config.js';
 import { loadServerConfig, type LoadedConfig } from './config-load.js';
 import { DatabaseUnreachable, urlSetting } from './database-check.js';
 import { nextSteps } from './first-start.js';
-import { databasesOf } from './foundation.js';
+import { databasesOf } from './databases.js';
 import { listenFaultOf } from '../data-plane-agent/base/http/listen-fault.js';
 import { namesOtherPort, openAddress, otherPort } from './open-address.js';
 import { notProduction } from './operating-mode.js';

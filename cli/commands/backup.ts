@@ -7,7 +7,7 @@ import { backupJson, backupText, missingText, sizeText } from '../../data-plane-
 import { verifyBackup } from '../../data-plane-agent/host/backup/verify.js';
 import { createBackupRecord } from '../../server/audit/backups.js';
 import { refuseUnusableDatabases } from '../../server/database-check.js';
-import { databasesOf } from '../../server/foundation.js';
+import { databasesOf } from '../../server/databases.js';
 import type { Config } from '../../server/config.js';
 import { sourceOf, toolsOf } from '../backup-parts.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';

@@ -4,7 +4,7 @@ import { s, type Static } from '../../data-plane-agent/base/schema.js';
 import { checker } from '../../data-plane-agent/base/validation.js';
 import { PLANS, type PlanCode } from '../../server/access/permissions.js';
 import { personName } from '../../server/access/person.schemas.js';
-import { databasesOf, type ManagedDatabase } from '../../server/foundation.js';
+import { databasesOf, type ManagedDatabase } from '../../server/databases.js';
 import type { Composed } from '../../server/compose.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
 import { CommandError, misuse } from '../errors.js';

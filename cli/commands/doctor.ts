@@ -1,4 +1,3 @@
-import { examine } from '../doctor/examine.js';
 import type { Check } from '../doctor/check.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
 import { CommandError } from '../errors.js';
@@ -13,6 +12,8 @@ export const addDoctor: AddCommand = (program, cli) => {
     .addHelpText('after', '\nExits 1 when a check fails, and 0 when there are only warnings.')
     .addHelpText('after', examples('duebook doctor', 'duebook doctor --json'))
     .action(async ({ json }: { readonly json?: true }) => {
+      // Loads the checks, which other commands do not need.
+      const { examine } = await import('../doctor/examine.js');
       const checks = await examine(cli, lookAtConfiguration(cli));
       const failed = checks.filter(({ status }) => status === 'fail');
       cli.io.data(json ? jsonText({ ok: failed.length === 0, checks }) : checks.map(line).join('\n'));

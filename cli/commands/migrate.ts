@@ -1,7 +1,7 @@
 import type { Waiting } from '../../data-plane-agent/base/database/database.js';
 import { migrate } from '../../data-plane-agent/base/database/migrator.js';
 import { refuseUnusableDatabases } from '../../server/database-check.js';
-import { databasesOf } from '../../server/foundation.js';
+import { databasesOf } from '../../server/databases.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
 import { misuse } from '../errors.js';
 import { configuration, stateOf, withDatabase } from '../installation.js';

@@ -9,7 +9,7 @@ import { backupJson, backupText, missingText } from '../../data-plane-agent/host
 import { readBackup } from '../../data-plane-agent/host/backup/verify.js';
 import { createBackupRecord } from '../../server/audit/backups.js';
 import { refuseUnusableDatabases } from '../../server/database-check.js';
-import { databasesOf } from '../../server/foundation.js';
+import { databasesOf } from '../../server/databases.js';
 import { targetOf, toolsOf } from '../backup-parts.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
 import { confirm, YES_OPTION } from '../confirm.js';

@@ -1,9 +1,7 @@
-import { zipSync, strToU8 } from 'fflate';
 import { closeSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
 import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
 import { misuse } from '../errors.js';
 import { lookAtConfiguration } from '../installation.js';
-import { bundleFiles } from '../support/bundle.js';
 
 const DEFAULT_LINES = 1_000;
 const MOST_LINES = 100_000;
@@ -37,6 +35,8 @@ export const addSupportBundle: AddCommand = (program, cli) => {
       const file = created(path);
       try {
         cli.io.progress('Looking at the installation …');
+        const { bundleFiles } = await import('../support/bundle.js');
+        const { strToU8, zipSync } = await import('fflate');
         const files = await bundleFiles(looked, cli, { log, logLines: lines });
         cli.io.progress('');
         writeFileSync(

@@ -1,8 +1,5 @@
 import { resolve } from 'node:path';
 import type { Manifest } from '../../server/data-planes/archive/format.js';
-import { createTenantExports } from '../../server/data-planes/archive/export.js';
-import { createTenantImports } from '../../server/data-planes/archive/import.js';
-import { verifyFolder } from '../../server/data-planes/archive/verify.js';
 import { interruptible } from '../../data-plane-agent/host/backup/interruptible.js';
 import { TENANT_OPTION } from '../accounts.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
@@ -36,6 +33,7 @@ export const addExportData: AddCommand = (tenants, cli) => {
       if ((out === undefined) === (cancel === undefined)) throw misuse('one of --out and --cancel is required');
       const config = await configuration(cli, { quiet: json === true });
       await withTenantArchives(config, { cli, slug }, async ({ options, tenant }) => {
+        const { createTenantExports } = await import('../plane-parts.js');
         const exports = createTenantExports(options);
         const request = { tenant, actor: cliActor(), onProgress: (text: string) => cli.io.progress(text) };
         if (out === undefined) {
@@ -84,6 +82,7 @@ export const addImportData: AddCommand = (tenants, cli) => {
       if (cancel && dryRun) throw misuse('--dry-run cannot be combined with --cancel');
       const config = await configuration(cli, { quiet: json === true });
       await withTenantArchives(config, { cli, slug }, async ({ options, tenant }) => {
+        const { createTenantImports } = await import('../plane-parts.js');
         const imports = createTenantImports(options);
         const request = { tenant, actor: cliActor(), onProgress: (text: string) => cli.io.progress(text) };
         if (from === undefined) {
@@ -120,6 +119,7 @@ export const addVerifyData: AddCommand = (tenants, cli) => {
     )
     .addHelpText('after', examples('duebook tenants verify-data acme-2026-11-23'))
     .action(async (folder: string, { json }: Pick<Asked, 'json'>) => {
+      const { verifyFolder } = await import('../plane-parts.js');
       const { manifest } = await verifyFolder(resolve(folder), (text) => cli.io.progress(text))
         .catch((error: unknown) => Promise.reject(commandErrorOf(error)))
         .finally(() => cli.io.progress(''));

@@ -9,7 +9,7 @@ import { isProduction } from '../../server/config.js';
 import { knownAgents, type KnownAgent } from '../../server/data-planes/known-agents.js';
 import { createLinks } from '../../server/data-planes/link/links.js';
 import { systemCall } from '../../server/data-planes/system-call.js';
-import { databasesOf } from '../../server/foundation.js';
+import { databasesOf } from '../../server/databases.js';
 import type { Cli } from '../cli.js';
 import { cliActor, stateOf, withDatabase, type LookedAt } from '../installation.js';
 import { check, reasonOf, type Check } from './check.js';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import { iso } from '../../data-plane-agent/base/instants.js';
 import { newestEventAt } from '../../server/audit/newest-event.js';
-import { databasesOf } from '../../server/foundation.js';
+import { databasesOf } from '../../server/databases.js';
 import { stateOf, withDatabase, type LookedAt } from '../installation.js';
 import { check, reasonOf, type Check } from './check.js';
 

@@ -3,7 +3,7 @@ import { describeConfig } from '../../data-plane-agent/base/config.js';
 import { databaseChecks as checksOf } from '../../data-plane-agent/host/doctor/database.js';
 import { SETTINGS } from '../../server/config.js';
 import { databaseFaults, urlSetting, type DatabaseFault } from '../../server/database-check.js';
-import { databasesOf } from '../../server/foundation.js';
+import { databasesOf } from '../../server/databases.js';
 import type { LookedAt } from '../installation.js';
 import { check, type Check } from './check.js';
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { sqlitePath } from '../../data-plane-agent/base/database/open.js';
 import { listSigningKeys } from '../../server/auth/keys.js';
-import { databasesOf } from '../../server/foundation.js';
+import { databasesOf } from '../../server/databases.js';
 import { listenFault } from '../../data-plane-agent/base/http/listen-fault.js';
 import { withDatabase, type LookedAt } from '../installation.js';
 import { check, reasonOf, type Check } from './check.js';

@@ -3,7 +3,7 @@ import { openDatabase, sqlitePath } from '../../data-plane-agent/base/database/o
 import { nodeFault } from '../../data-plane-agent/base/node-version.js';
 import { objectStoreChecks } from '../../data-plane-agent/host/doctor/object-store.js';
 import { scannerCheck } from '../../data-plane-agent/host/doctor/scanner.js';
-import { databasesOf } from '../../server/foundation.js';
+import { databasesOf } from '../../server/databases.js';
 import { urlSetting } from '../../server/database-check.js';
 import type { Cli } from '../cli.js';
 import { check, reasonOf, type Check } from '../doctor/check.js';

@@ -4,7 +4,7 @@ import { tableRows } from '../../data-plane-agent/base/database/table-rows.js';
 import { versionOf } from '../../data-plane-agent/base/package-version.js';
 import { isProduction } from '../../server/config.js';
 import { knownAgents } from '../../server/data-planes/known-agents.js';
-import { databasesOf } from '../../server/foundation.js';
+import { databasesOf } from '../../server/databases.js';
 import type { Cli } from '../cli.js';
 import { reasonOf } from '../doctor/check.js';
 import { examine } from '../doctor/examine.js';

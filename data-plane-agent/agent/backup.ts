@@ -8,7 +8,7 @@ import type { BackupSource } from '../host/backup/create.js';
 import type { Secrets } from '../host/backup/format.js';
 import { writeNewFile } from '../host/backup/new-file.js';
 import type { RestoreAgentFiles, RestoreTarget } from '../host/backup/restore.js';
-import { planeDatabase } from '../host/open-plane.js';
+import { planeDatabase } from '../host/plane-database.js';
 import { ownSecretKeysPath } from '../host/secret-keys.js';
 import type { ObjectStore } from '../plane/files/objects/object-store.js';
 import { openObjectStore } from '../plane/files/objects/open-store.js';

@@ -10,7 +10,7 @@ import { nodeFault } from '../base/node-version.js';
 import { databaseChecks } from '../host/doctor/database.js';
 import { objectStoreChecks } from '../host/doctor/object-store.js';
 import { scannerCheck } from '../host/doctor/scanner.js';
-import { planeDatabase } from '../host/open-plane.js';
+import { planeDatabase } from '../host/plane-database.js';
 import { ownSecretKeysPath } from '../host/secret-keys.js';
 import type { AgentCli, LookedAtAgent } from './agent-cli.js';
 import { AGENT_SETTINGS, isProduction } from './config.js';

@@ -1,4 +1,5 @@
 /** Checks of names that require the runtime's own data or character classes. */
+import { onFirstUse } from './on-first-use.js';
 
 /** BCP 47, of a language that the runtime knows: `klingon` is a well-formed tag too. */
 export function isLanguageTag(tag: string): boolean {
@@ -6,14 +7,15 @@ export function isLanguageTag(tag: string): boolean {
   if (tag.length > 100) return false;
   try {
     const { language } = new Intl.Locale(tag);
-    return language !== 'und' && LANGUAGES.of(language) !== undefined;
+    return language !== 'und' && languages().of(language) !== undefined;
   } catch (error) {
     if (error instanceof RangeError) return false;
     throw error;
   }
 }
 
-const LANGUAGES = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
+// The runtime loads the names of all languages for it.
+const languages = onFirstUse(() => new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }));
 
 /** BCP 47, or only a region in its notation: `CN`, `419`. */
 export const isLocaleOrRegion = (text: string): boolean => /^([A-Z]{2}|\d{3})$/.test(text) || isLanguageTag(text);

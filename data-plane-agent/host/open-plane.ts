@@ -1,7 +1,7 @@
 import { createBackground, type Background } from '../base/background.js';
 import type { Clock } from '../base/clock.js';
 import type { Database } from '../base/database/database.js';
-import { openMigrated, type ManagedDatabase } from '../base/database/managed.js';
+import { openMigrated } from '../base/database/managed.js';
 import type { HttpMiddleware } from '../base/http/exchange.js';
 import type { Log } from '../base/log.js';
 import type { Job } from '../base/schedules.js';
@@ -10,10 +10,10 @@ import type { ObjectStore } from '../plane/files/objects/object-store.js';
 import { openFileServices, type OpenedFiles } from '../plane/files/open-services.js';
 import { createLocalDataPlane } from '../plane/local/index.js';
 import { OPERATIONS, type Operations } from '../plane/operations/index.js';
-import { TENANT_MIGRATIONS } from '../plane/store/migrations/index.js';
 import { serveFileUrls } from './file-urls.js';
 import { dueSince } from '../plane/store/due-work.js';
 import { planeJobs } from './jobs.js';
+import { planeDatabase } from './plane-database.js';
 import { createLongWork } from './long-work/long-work.js';
 import { createProbes, type Probes } from './probes.js';
 import type { HostSettings } from './settings.js';
@@ -51,13 +51,6 @@ export interface HostParts {
 
 /** Connections to PostgreSQL of the thread for long work: it runs one write and one read at a time. */
 const LONG_WORK_POOL = 2;
-
-/** The tenant database of a plane. */
-export const planeDatabase = ({ tenantDatabaseUrl }: Pick<HostSettings, 'tenantDatabaseUrl'>): ManagedDatabase => ({
-  name: 'tenant',
-  url: tenantDatabaseUrl,
-  migrations: TENANT_MIGRATIONS,
-});
 
 /**
  * Opens the plane and migrates its database. Throws SchemaMismatch if a newer program has migrated the database. Does

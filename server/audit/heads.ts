@@ -3,6 +3,7 @@ import { Leases } from '../../data-plane-agent/base/database/leases.js';
 import type { AuditHead } from '../../data-plane-agent/base/audit/records.js';
 import { eachTenant, type TenantsOptions } from '../data-planes/each-tenant.js';
 import { TenantStore } from '../store/tenants.js';
+import { HEAD_MESSAGE } from './head-message.js';
 import { PLATFORM_CHAIN, type PlatformAudit } from './platform-audit.js';
 
 /**
@@ -10,9 +11,6 @@ import { PLATFORM_CHAIN, type PlatformAudit } from './platform-audit.js';
  * the database cannot change these heads.
  */
 export type LogHeads = (signal?: AbortSignal) => Promise<void>;
-
-/** The log message by which `audit verify --expect` recognises the lines. */
-export const HEAD_MESSAGE = 'audit head';
 
 /** Slightly less than a day, so that the time of day does not drift. */
 const DAY_MS = 24 * 3_600_000 - 10 * 60_000;

@@ -10,7 +10,7 @@ import { TOPICS } from '../../data-plane-agent/base/link/messages.js';
 import { TOKEN_TYPES } from '../../data-plane-agent/base/link/tokens.js';
 import { s } from '../../data-plane-agent/base/schema.js';
 import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
-import { HEAD_MESSAGE } from '../../server/audit/heads.js';
+import { HEAD_MESSAGE } from '../../server/audit/head-message.js';
 import { SETTINGS } from '../../server/config.js';
 import { migrateTo } from '../support/migrated.js';
 import { root } from '../support/source.js';

@@ -4,7 +4,7 @@ import type { Database } from '../../base/database/database.js';
 import type { ManagedDatabase } from '../../base/database/managed.js';
 import { migrate, migrationState, type MigrationState } from '../../base/database/migrator.js';
 import { openDatabase, sqlitePath } from '../../base/database/open.js';
-import { planeDatabase } from '../../host/open-plane.js';
+import { planeDatabase } from '../../host/plane-database.js';
 import { agentConfiguration, type AddAgentCommand } from '../agent-cli.js';
 import type { AgentConfig } from '../config.js';
 import { refuseUnusableDatabase } from '../database-check.js';
