@@ -1,3 +1,4 @@
+import { jsonBytes } from '../../data-plane-agent/base/json-pieces.js';
 import { Ok, pageText } from '../../data-plane-agent/plane/contract/records/common.js';
 import {
   ContractInput,
@@ -7,7 +8,7 @@ import {
 import { edit, view } from '../access/permissions.js';
 import { newContractIssues, contractPatchIssues } from '../data-planes/amount-issues.js';
 import { endpoint } from '../http/endpoint.js';
-import { serialised, tagged } from '../http/reply.js';
+import { madeOnce, serialised, tagged, taggedWith } from '../http/reply.js';
 import { checkRoleCodes, unknownRoleIn } from './config-references.js';
 import { membersNamed } from './people.js';
 import {
@@ -33,11 +34,14 @@ const listContracts = endpoint('GET /contracts', {
   run: async ({ query, plane, principal, services }) => {
     const directory = await services.directory.of(principal.tenant.id);
     checkFilter(query, directory);
-    const { items, ...page } = await plane.listContracts(query);
+    const found = await plane.listContracts(query);
+    const { items, ...page } = found;
     return serialised(
-      pageText(
-        items.map((contract) => textWithNames(contract, directory)),
-        page,
+      await madeOnce(found, directory, () =>
+        pageText(
+          items.map((contract) => textWithNames(contract, directory)),
+          page,
+        ),
       ),
     );
   },
@@ -51,7 +55,11 @@ const getContract = endpoint('GET /contracts/:id', {
   fails: [],
   run: async ({ params, plane, principal, services }) => {
     const contract = await plane.getContract({ contractId: params.id });
-    return tagged(withNames(contract, await services.directory.of(principal.tenant.id)));
+    const directory = await services.directory.of(principal.tenant.id);
+    return taggedWith(
+      contract.version,
+      await madeOnce(contract, directory, () => jsonBytes(withNames(contract, directory))),
+    );
   },
 });
 

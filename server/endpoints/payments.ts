@@ -1,3 +1,4 @@
+import { jsonBytes } from '../../data-plane-agent/base/json-pieces.js';
 import { s } from '../../data-plane-agent/base/schema.js';
 import { OkWithWarnings, page } from '../../data-plane-agent/plane/contract/records/common.js';
 import {
@@ -16,6 +17,7 @@ import {
 import { edit, view } from '../access/permissions.js';
 import { lineIssues, newLineIssues } from '../data-planes/amount-issues.js';
 import { endpoint } from '../http/endpoint.js';
+import { madeOnce, serialised } from '../http/reply.js';
 import { checkFilter, rowNameProperties, withRowNames } from './named.js';
 
 /** A row with the names that the control plane adds. */
@@ -34,10 +36,11 @@ const listPayments = endpoint('GET /payments', {
     const directory = await services.directory.of(principal.tenant.id);
     checkFilter(query, directory);
     const found = await plane.listPayments(query);
-    return {
-      ...found,
-      items: found.items.map((row) => withRowNames(row, directory)),
-    };
+    return serialised(
+      await madeOnce(found, directory, () =>
+        jsonBytes({ ...found, items: found.items.map((row) => withRowNames(row, directory)) }),
+      ),
+    );
   },
 });
 

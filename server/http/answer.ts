@@ -36,7 +36,7 @@ export function answerer(
       ctx.status = status;
       return;
     }
-    const json = body instanceof JsonBody ? Buffer.from(body.text) : await jsonBytes(body);
+    const json = body instanceof JsonBody ? body.bytes : await jsonBytes(body);
     check?.(json.toString());
     ctx.set('Content-Type', JSON_TYPE);
     ctx.body = json;

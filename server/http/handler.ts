@@ -216,10 +216,9 @@ const ownKey = ({ idempotencyKey: which, route }: Endpoint, { user }: Principal)
 
 const NO_CALLS: readonly OperationName[] = [];
 
-/** Aborted when the client disconnects before the answer is sent; afterwards nothing listens to the signal. */
+/** Aborted when the client disconnects before the answer is sent; not afterwards, because that costs a stack trace. */
 function signalOf({ res }: HttpContext): AbortSignal {
   const disconnected = new AbortController();
-  // An abort that nobody waits for would create an error with its stack for each request.
   res.once('close', () => {
     if (!res.writableFinished) disconnected.abort();
   });

@@ -15,22 +15,32 @@ export const PREFIX = '/api/v1';
  * and the module, 413, 415 and malformed JSON, 400, and then the failures of the endpoint itself.
  */
 export function mount(endpoints: Endpoints, api: Api): HttpMiddleware {
-  const router = new Router<HttpState>({ prefix: PREFIX, sensitive: true, strict: true });
+  // A router tries one route after the other: those of each first word have one of their own.
+  const routers = new Map<string, Router<HttpState>>();
   for (const { endpoint, method, path } of byPrecision(endpoints)) {
     const handle = handler(endpoint, api);
+    const word = firstWord(path);
+    if (word.startsWith(':')) throw new Error(`${path} must begin with a word`);
+    const router = routers.get(word) ?? new Router<HttpState>({ prefix: PREFIX, sensitive: true, strict: true });
+    routers.set(word, router);
     router.register(path, [method], async (ctx) => {
       if (mostPrecise(ctx as unknown as Matched)[0]?.path !== PREFIX + path) throw unmatched(ctx as unknown as Matched);
       ctx.state.exchange.route = path;
       await handle(ctx, ctx.params);
     });
   }
-  const dispatch = router.routes();
+  const dispatches = new Map([...routers].map(([word, router]) => [word, router.routes()]));
   return async (ctx, next) => {
     if (!ctx.path.startsWith(PREFIX)) return next();
+    const dispatch = dispatches.get(firstWord(ctx.path.slice(PREFIX.length)));
+    if (!dispatch) throw unmatched({});
     // The router's context type includes its own additions, which the router makes before it calls a handler.
     await dispatch(ctx as Parameters<typeof dispatch>[0], () => Promise.reject(unmatched(ctx as unknown as Matched)));
   };
 }
+
+/** Of a path that begins with a slash. */
+const firstWord = (path: string): string => path.split('/', 2)[1] ?? '';
 
 export function partsOf(route: Endpoint['route']): { method: string; path: string } {
   const [method = '', path = ''] = route.split(' ');

@@ -32,13 +32,32 @@ export const reply = <T>(body: T | JsonBody, more: Omit<Reply<T>, 'body' | typeo
 export const redirect = (location: string, more: Pick<Reply<object>, 'cookie'> = {}): Reply<Record<string, never>> =>
   reply({}, { status: 302, headers: { Location: location }, ...more });
 
-/** A body whose JSON text was made before. */
+/** A body whose JSON was made before. */
 export class JsonBody {
-  constructor(readonly text: string) {}
+  constructor(readonly bytes: Buffer) {}
 }
 
-/** An answer whose JSON text was made before. */
-export const serialised = <T>(text: JsonText<T>): Reply<T> => reply<T>(new JsonBody(text), {});
+/**
+ * The JSON of an answer that is made of two objects, neither of which changes: of what the data plane returned, which is
+ * the same object while the data is the same, and of the directory. It is made once for both.
+ */
+export async function madeOnce(
+  output: object,
+  directory: object,
+  make: () => JsonText<unknown> | Promise<Buffer>,
+): Promise<JsonBody> {
+  const known = made.get(output);
+  if (known?.directory === directory) return known.body;
+  const json = await make();
+  const body = new JsonBody(typeof json === 'string' ? Buffer.from(json) : json);
+  made.set(output, { directory, body });
+  return body;
+}
+
+const made = new WeakMap<object, { readonly directory: object; readonly body: JsonBody }>();
+
+/** An answer whose JSON was made before. */
+export const serialised = <T>(body: JsonBody): Reply<T> => reply<T>(body, {});
 
 /** A file to download. Pieces are sent as they arrive; if producing one fails, the transfer is aborted. */
 export const attachment = <T extends FileText>(body: T, { fileName }: { readonly fileName: string }): Reply<T> =>
@@ -54,8 +73,10 @@ export const fileOf = (mediaType: MediaType, about: string): TUnsafe<FileText> =
   Type.Unsafe<FileText>({ type: 'string', contentMediaType: mediaType, description: about });
 
 /** Adds the version of a record as its entity tag, which a client sends back in `If-Match`. */
-export const tagged = <T extends { readonly version: number }>(body: T): Reply<T> =>
-  reply(body, { headers: { ETag: `"${body.version}"` } });
+export const tagged = <T extends { readonly version: number }>(body: T): Reply<T> => taggedWith(body.version, body);
+
+export const taggedWith = <T>(version: number, body: T | JsonBody): Reply<T> =>
+  reply(body, { headers: { ETag: `"${version}"` } });
 
 export const isReply = (value: unknown): value is Reply<unknown> =>
   typeof value === 'object' && value !== null && REPLY in value;

@@ -37,6 +37,11 @@ export interface Database {
   /** Runs `work` on a consistent, read-only snapshot. */
   read<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
+   * The first row of one statement on what is committed now, in a single round trip. Its only value, `?`, is the id of
+   * the tenant.
+   */
+  glance(scope: Scope & { readonly tenantId: string }, sql: string): Promise<Row | undefined>;
+  /**
    * Runs `work` in a transaction and resolves once it is durable. Several queued writes may share one commit, each in
    * its own savepoint, and `work` is run again after a serialisation conflict. It must therefore have no effects
    * outside the transaction, and must not assume that it is the only work in it.

@@ -66,6 +66,20 @@ class PostgresDatabase implements Database {
     return this.transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', scope, work);
   }
 
+  async glance(scope: Scope & { readonly tenantId: string }, sql: string): Promise<Row | undefined> {
+    const tenant = tenantSetting(scope);
+    const { deadline } = scope;
+    const timeoutMs = Math.max(1, Math.min(STATEMENT_TIMEOUT_MS, Math.ceil(deadline?.remaining() ?? Infinity)));
+    // Several statements in one message are one transaction.
+    const text = `SELECT set_config('duebook.tenant', '${tenant}', true), set_config('statement_timeout', '${timeoutMs}', true); ${sql.replaceAll('?', `'${tenant}'`)}`;
+    const asked = this.withClient(async (client) => {
+      const [, { rows }] = (await ask(client, text)) as unknown as [pg.QueryResult, pg.QueryResult<Row>];
+      return rows[0];
+    }, deadline);
+    // Without a cancellation: the server's own timeout ends the statement at the same time.
+    return deadline ? unlessAborted(deadline.signal, asked) : asked;
+  }
+
   async write<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {

@@ -5,6 +5,7 @@ import knex, { type Knex } from 'knex';
 import type { Deadline } from '../deadline.js';
 import type { Database, Exclusive, Row, Scope, Transaction, Value } from './database.js';
 import { DatabaseError, isUnavailable, isDatabaseError, translateError } from './errors.js';
+import { queued } from './queued.js';
 import { isReadable, NO_CACHE, refuseIfDeleted, translated, type SqliteFile } from './sqlite-file.js';
 import { SqliteTransaction, Statements } from './sqlite-transaction.js';
 
@@ -101,39 +102,6 @@ interface Opened extends SqliteFile {
   readonly writersTurn: SqliteOptions['writersTurn'];
 }
 
-/**
- * Waits in a queue and leaves it with an error if the deadline passes first. The deadline has no effect once the entry
- * has been taken from the queue.
- */
-function queued<T, W>(
-  queue: W[],
-  enter: (resolve: (value: T) => void, reject: (reason: unknown) => void) => W,
-  deadline: Deadline | undefined,
-): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const signal = deadline?.signal;
-    const leave = (): void => {
-      const at = queue.indexOf(waiting);
-      if (at === -1) return;
-      queue.splice(at, 1);
-      reject(signal?.reason as Error);
-    };
-    const over = (): void => signal?.removeEventListener('abort', leave);
-    const waiting = enter(
-      (value) => {
-        over();
-        resolve(value);
-      },
-      (reason) => {
-        over();
-        reject(reason as Error);
-      },
-    );
-    signal?.addEventListener('abort', leave, { once: true });
-    queue.push(waiting);
-  });
-}
-
 class SqliteDatabase implements Database {
   readonly dialect = 'sqlite';
   private readonly waiting: (WaitingWrite | WaitingPause)[] = [];
@@ -157,13 +125,31 @@ class SqliteDatabase implements Database {
     this.file = file;
   }
 
-  async read<T>({ deadline }: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async glance({ tenantId, deadline }: Scope & { readonly tenantId: string }, sql: string): Promise<Row | undefined> {
+    const connection = await this.reader(deadline);
+    try {
+      if (connection.inTransaction) connection.exec('ROLLBACK');
+      return this.statementsOf(connection).get(sql).get([tenantId]);
+    } catch (error) {
+      throw translated(error, this.file);
+    } finally {
+      this.release(connection);
+    }
+  }
+
+  /** Waits for a connection that reads. */
+  private async reader(deadline: Deadline | undefined): Promise<Connection> {
     this.refuseWhenClosed();
     refuseIfDeleted(this.file.filename);
     deadline?.signal.throwIfAborted();
-    const connection =
+    return (
       this.idle.pop() ??
-      (await queued<Connection, (reader: Connection) => void>(this.readersWanted, (resolve) => resolve, deadline));
+      (await queued<Connection, (reader: Connection) => void>(this.readersWanted, (resolve) => resolve, deadline))
+    );
+  }
+
+  async read<T>({ deadline }: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const connection = await this.reader(deadline);
     const tx = this.begin(connection, deadline);
     try {
       if (connection.inTransaction) connection.exec('ROLLBACK');
@@ -174,10 +160,14 @@ class SqliteDatabase implements Database {
     } finally {
       end(connection, () => tx.control('COMMIT'));
       tx.end();
-      const next = this.readersWanted.shift();
-      if (next) next(connection);
-      else this.idle.push(connection);
+      this.release(connection);
     }
+  }
+
+  private release(reader: Connection): void {
+    const next = this.readersWanted.shift();
+    if (next) next(reader);
+    else this.idle.push(reader);
   }
 
   async write<T>({ deadline }: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -324,9 +314,14 @@ class SqliteDatabase implements Database {
   }
 
   private begin(connection: Connection, deadline?: Deadline): SqliteTransaction {
+    const statements = this.statementsOf(connection);
+    return new SqliteTransaction(connection, { statements, opener: this.opener, deadline });
+  }
+
+  private statementsOf(connection: Connection): Statements {
     let statements = this.statements.get(connection);
     if (!statements) this.statements.set(connection, (statements = new Statements(connection)));
-    return new SqliteTransaction(connection, { statements, opener: this.opener, deadline });
+    return statements;
   }
 
   async ping(): Promise<boolean> {

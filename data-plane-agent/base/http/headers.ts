@@ -19,12 +19,22 @@ export const setHeaders: HttpMiddleware = (ctx, next) => {
  * two, a proxy may have used the other.
  */
 export const refuseMalformed: HttpMiddleware = (ctx, next) => {
-  const [host, ...more] = ctx.req.headersDistinct.host ?? [];
-  if (more.length > 0 || (host === undefined ? ctx.req.httpVersion !== '1.0' : !HOST.test(host)))
+  const { host } = ctx.req.headers;
+  if (isRepeated('host', ctx.req.rawHeaders) || (host === undefined ? ctx.req.httpVersion !== '1.0' : !HOST.test(host)))
     throw problem(400, 'The Host header is missing or invalid');
   if (ctx.url.includes('%')) checkEscapes(ctx.url);
   return next();
 };
+
+/** Node.js merges repeated headers, or keeps the first. `rawHeaders` has names and values in turn. */
+function isRepeated(name: string, rawHeaders: readonly string[]): boolean {
+  let found = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const sent = rawHeaders[i] ?? '';
+    if (sent.length === name.length && sent.toLowerCase() === name) found += 1;
+  }
+  return found > 1;
+}
 
 /** Lets pages of the listed origins read responses, with their cookies. `undefined` when none is listed. */
 export function allowOrigins(origins: readonly string[]): HttpMiddleware | undefined {

@@ -44,6 +44,12 @@ export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = T
    * commit of many changes to SQLite, would delay other requests.
    */
   isLong?(input: Static<I>): boolean;
+  /**
+   * For a read whose answer depends on nothing but the tenant's data, the input and the caller's view, which is the call
+   * without what identifies the request and the person: no clock, no other source. It is kept until the data version
+   * moves, so no upkeep may change what it reads.
+   */
+  readonly isKept?: true;
   /** Must have no effects outside the transaction: it may be run again after a serialisation conflict. */
   run(context: T, call: Call, input: P): Promise<Static<O>>;
   /** Records a refused write: runs in its own transaction after the refusal has rolled back the rest. */

@@ -19,6 +19,8 @@ type Asked = Pick<Invocation, 'call' | 'whileMoving'>;
  */
 export interface MoveGate {
   read(tx: Transaction, asked: Asked): Promise<void>;
+  /** Whether `read` would let it pass without looking at the state. */
+  isOpen(asked: Asked): boolean;
   write(tx: Transaction, asked: Asked): Promise<void>;
   /** Steps of a move may change the state: the known one is forgotten after them. */
   passed<T>(asked: Asked, work: () => Promise<T>): Promise<T>;
@@ -38,6 +40,12 @@ export function createMoveGate(clock: Clock): MoveGate {
       }
       if (found.state === 'receiving') throw moving();
       if (found.state === 'moved') throw fail('DATA_MOVED', {});
+    },
+
+    isOpen({ call: { tenantId }, whileMoving }) {
+      if (whileMoving === 'always') return true;
+      const found = known.get(tenantId);
+      return found !== undefined && found.until > clock.now() && found.state !== 'receiving' && found.state !== 'moved';
     },
 
     async write(tx, { call: { tenantId }, whileMoving }) {

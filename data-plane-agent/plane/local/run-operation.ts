@@ -25,12 +25,13 @@ export function operationRunner(
     invocation: Invocation,
     input: unknown,
   ): Promise<Answer<unknown>> =>
-    inTurn(operation, invocation, () =>
-      units.read(invocation, async (context) => ({
-        output: await operation.run(context, invocation.call, input),
-        replayed: false,
-      })),
-    );
+    inTurn(operation, invocation, async () => {
+      const run = (context: OperationContext) => operation.run(context, invocation.call, input);
+      const output = await (operation.isKept
+        ? units.readKept(invocation, input, run as (context: OperationContext) => Promise<object>) // no answer is a bare value
+        : units.read(invocation, run));
+      return { output, replayed: false };
+    });
 
   const change = (operation: Operation<OperationContext>, invocation: Invocation, input: unknown): Promise<Settled> =>
     inTurn(operation, invocation, async () => {

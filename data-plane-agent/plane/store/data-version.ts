@@ -1,4 +1,4 @@
-import type { Transaction } from '../../base/database/database.js';
+import type { Database, Row, Scope, Transaction } from '../../base/database/database.js';
 import type { DueMarks } from './due-work.js';
 import { slotOf } from './slots.js';
 
@@ -18,7 +18,25 @@ export async function moveDataVersion(tx: Transaction, tenantId: string, due: Du
 const MOVE =
   'INSERT INTO data_versions (tenant_id, slot, version) VALUES (?, ?, 1) ON CONFLICT (tenant_id, slot) DO UPDATE SET version = data_versions.version + 1';
 
+const VERSION = 'SELECT sum(version) AS version FROM data_versions WHERE tenant_id = ?';
+
 export async function dataVersion(tx: Transaction, tenantId: string): Promise<number> {
-  const row = await tx.get('SELECT sum(version) AS version FROM data_versions WHERE tenant_id = ?', [tenantId]);
-  return Number(row?.['version'] ?? 0);
+  return known.get(tx) ?? versionIn(await tx.get(VERSION, [tenantId]));
 }
+
+/** The version of a snapshot, of one tenant, which is known to it from now on. */
+export async function beginVersion(tx: Transaction, tenantId: string): Promise<number> {
+  const version = await dataVersion(tx, tenantId);
+  known.set(tx, version);
+  return version;
+}
+
+const known = new WeakMap<Transaction, number>();
+
+/** The version of what is committed, without a transaction. */
+export const presentVersion = async (
+  database: Database,
+  scope: Scope & { readonly tenantId: string },
+): Promise<number> => versionIn(await database.glance(scope, VERSION));
+
+const versionIn = (row: Row | undefined): number => Number(row?.['version'] ?? 0);

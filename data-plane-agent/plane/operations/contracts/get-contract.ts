@@ -6,6 +6,7 @@ import { detailOf } from '../../steps/contracts/detail.js';
 
 export const getContract = operation({
   effect: 'read',
+  isKept: true,
   input: s.object({ contractId: s.id() }),
   output: ContractDetail,
   fails: [],

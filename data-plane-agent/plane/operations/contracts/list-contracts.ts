@@ -10,6 +10,7 @@ import { operation } from '../../steps/operation-context.js';
 /** One page of the contracts in scope, ready to be sent, with an exact total. */
 export const listContracts = operation({
   effect: 'read',
+  isKept: true,
   input: ContractQuery,
   output: PreparedContractPage,
   fails: [],

@@ -10,6 +10,7 @@ import { requireSubjectInScope } from '../../domain/subject-in-scope.js';
 /** Receivables of all contracts in the caller's scope, by tab. */
 export const listPayments = operation({
   effect: 'read',
+  isKept: true,
   input: PaymentQuery,
   output: PaymentPage,
   fails: [],
