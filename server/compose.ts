@@ -6,6 +6,7 @@ import { isUnavailable } from '../data-plane-agent/base/database/errors.js';
 import { Leases } from '../data-plane-agent/base/database/leases.js';
 import type { Log } from '../data-plane-agent/base/log.js';
 import { versionOf } from '../data-plane-agent/base/package-version.js';
+import type { Tracer } from '../data-plane-agent/base/tracing/spans.js';
 import { bind } from '../data-plane-agent/plane/contract/data-plane.js';
 import { OPERATIONS } from '../data-plane-agent/plane/operations/index.js';
 import { createApp } from './app.js';
@@ -60,6 +61,8 @@ import { sealTargets } from './tenants/sealed-targets.js';
 export interface ComposeOptions {
   readonly clock: Clock;
   readonly log: Log;
+  /** Records requests, jobs and calls to agents; without it nothing is. */
+  readonly tracer?: Tracer | undefined;
   /** Resident memory of the process, in bytes, to abort documents that use too much. Without it none is aborted. */
   readonly residentBytes?: (() => number) | undefined;
   /** The account of the sign-in example on the page `/`: the demo's. */
@@ -91,6 +94,7 @@ export async function compose(
   {
     clock,
     log,
+    tracer,
     residentBytes = () => 0,
     accepting = () => true,
     checkAnswers = false,
@@ -100,7 +104,7 @@ export async function compose(
     signInAs,
   }: ComposeOptions,
 ): Promise<Composed> {
-  const foundation = await openFoundation(config, { clock, log, residentBytes, host, port });
+  const foundation = await openFoundation(config, { clock, log, tracer, residentBytes, host, port });
   const { platform, hosted, dataPlanes, links } = foundation;
   try {
     await refuseOtherKeys(platform, config);
@@ -226,6 +230,7 @@ export async function compose(
       routes: [...(hosted?.routes ?? []), ...(links?.routes ?? []), ...joining],
       clock,
       log,
+      tracer,
       corsOrigins: config.corsOrigins,
       trustProxy: config.trustProxy,
       recordRefusal: refusals.record,
@@ -249,6 +254,7 @@ export async function compose(
       }),
       leases: new Leases(platform, clock, { holder: newId(), log }),
       log,
+      tracer,
     });
     const close = async (): Promise<void> => {
       await engine.stop();

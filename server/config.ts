@@ -24,6 +24,7 @@ import {
 import { sqlitePath } from '../data-plane-agent/base/database/open.js';
 import { isLoopback } from '../data-plane-agent/base/loopback.js';
 import type { KeyRing } from '../data-plane-agent/base/secrets.js';
+import { TRACING_REFUSALS, TRACING_SETTINGS } from '../data-plane-agent/base/tracing/settings.js';
 import {
   BACKUP_SETTINGS,
   databaseDefault,
@@ -249,6 +250,7 @@ export const SETTINGS = {
   }),
   logLevel: PROCESS_SETTINGS.logLevel,
   metricsToken: PROCESS_SETTINGS.metricsToken,
+  ...TRACING_SETTINGS,
 } as const;
 
 export type Config = Omit<Values<typeof SETTINGS>, 'keyRing'> & {
@@ -281,6 +283,7 @@ const refusals: readonly Rule<typeof SETTINGS>[] = [
       })),
   ...HOST_REFUSALS,
   ...CALENDAR_REFUSALS,
+  ...TRACING_REFUSALS,
   ({ ssoProviders = [] }, context) =>
     ssoProviders
       .filter(({ issuer }) => context.production && issuer.startsWith('http:'))

@@ -1,5 +1,6 @@
 import type { Database } from '../data-plane-agent/base/database/database.js';
 import { openMigrated } from '../data-plane-agent/base/database/managed.js';
+import type { Tracer } from '../data-plane-agent/base/tracing/spans.js';
 import { openPlane, type HostedPlane, type HostParts } from '../data-plane-agent/host/open-plane.js';
 import type { HostSettings } from '../data-plane-agent/host/settings.js';
 import type { Config } from './config.js';
@@ -45,11 +46,14 @@ export async function openFoundation(
   {
     host = inProcess,
     port,
+    tracer,
     ...parts
   }: HostParts & {
     readonly host?: Host | undefined;
     /** The port of this process, if it accepts connections of agents. */
     readonly port?: number | undefined;
+    /** Records calls to agents. */
+    readonly tracer?: Tracer | undefined;
   },
 ): Promise<Foundation> {
   await refuseUnusableDatabases(Object.values(databasesOf(config)));
@@ -59,7 +63,7 @@ export async function openFoundation(
   });
   try {
     if (!keepsContractData(config)) {
-      const links = createLinks(config, { ...parts, database: platform, port });
+      const links = createLinks(config, { ...parts, database: platform, port, tracer });
       const close = async (): Promise<void> => {
         links.close();
         await platform.close();

@@ -1,5 +1,6 @@
 import { createOutbound, type Outbound } from '../data-plane-agent/base/outbound.js';
 import { LOOPBACK_RANGES } from '../data-plane-agent/base/outbound-addresses.js';
+import { tracedOutbound } from '../data-plane-agent/base/tracing/outbound.js';
 import type { Config } from './config.js';
 
 /** Clients for outbound requests, by who supplies the addresses. */
@@ -15,10 +16,15 @@ export function createOutbounds({
   production,
 }: Pick<Config, 'outboundAllowPrivate' | 'production'>): Outbounds {
   return {
-    forTenants: createOutbound({ allowPrivate: outboundAllowPrivate, production }),
-    forOperator: createOutbound({
-      allowPrivate: [...outboundAllowPrivate, ...(production ? [] : LOOPBACK_RANGES)],
-      production,
+    forTenants: tracedOutbound(createOutbound({ allowPrivate: outboundAllowPrivate, production }), {
+      namesHost: false,
     }),
+    forOperator: tracedOutbound(
+      createOutbound({
+        allowPrivate: [...outboundAllowPrivate, ...(production ? [] : LOOPBACK_RANGES)],
+        production,
+      }),
+      { namesHost: true },
+    ),
   };
 }

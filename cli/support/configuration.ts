@@ -20,6 +20,10 @@ export const SHOWN: ReadonlySet<string> = new Set([
   'AI_GATEWAY_MODE',
   'AI_GATEWAY_REDACTION_MODE',
   'LOG_LEVEL',
+  'OTEL_TRACES_EXPORTER',
+  'OTEL_EXPORTER_OTLP_PROTOCOL',
+  'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL',
+  'OTEL_TRACES_SAMPLER',
 ]);
 
 export interface SupportedSetting {

@@ -14,6 +14,7 @@ import {
   type Values,
 } from '../base/config.js';
 import { Component } from '../base/link/messages.js';
+import { TRACING_REFUSALS, TRACING_SETTINGS } from '../base/tracing/settings.js';
 import type { KeyRing } from '../base/secrets.js';
 import { checker } from '../base/validation.js';
 import {
@@ -122,6 +123,7 @@ export const AGENT_SETTINGS = {
   ...BACKUP_SETTINGS,
   logLevel: PROCESS_SETTINGS.logLevel,
   metricsToken: PROCESS_SETTINGS.metricsToken,
+  ...TRACING_SETTINGS,
 } as const;
 
 export type AgentConfig = Omit<Values<typeof AGENT_SETTINGS>, 'keyRing'> & {
@@ -134,6 +136,7 @@ export type AgentConfig = Omit<Values<typeof AGENT_SETTINGS>, 'keyRing'> & {
 const refusals: readonly Rule<typeof AGENT_SETTINGS>[] = [
   // These rules concern settings that agents share with the server.
   ...(HOST_REFUSALS as readonly Rule<typeof AGENT_SETTINGS>[]),
+  ...TRACING_REFUSALS,
   ({ tlsCert, tlsKey }) => {
     if (tlsCert === undefined && tlsKey === undefined) return [];
     if (tlsKey === undefined) return [{ name: 'TLS_KEY', problem: 'is required with TLS_CERT' }];

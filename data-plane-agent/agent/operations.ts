@@ -7,9 +7,11 @@ import { signReply, verifyRequest, type RequestFacts } from '../base/link/envelo
 import type { LinkMessage } from '../base/link/session.js';
 import { createSeenTokens, TokenRefused, type TokenRefusal } from '../base/link/tokens.js';
 import type { Log } from '../base/log.js';
-import { traceOf, withTrace, type Trace } from '../base/trace.js';
+import { currentTrace, traceOf } from '../base/trace.js';
+import { inFirstSpan, type Span, type Tracer } from '../base/tracing/spans.js';
 import type { DataPlane } from '../plane/contract/data-plane.js';
-import type { WireReply, WireRequest } from '../plane/contract/wire.js';
+import { isFor, replied } from '../plane/contract/operation-span.js';
+import { outcomeOf, type WireReply, type WireRequest } from '../plane/contract/wire.js';
 import { OPERATION_NAMES, type Operations } from '../plane/operations/index.js';
 import { serve } from '../plane/serve.js';
 import type { LinkIdentity } from './link/identity.js';
@@ -34,6 +36,8 @@ export interface AnsweringParts {
   readonly operationLog: Pick<OperationLog, 'add' | 'isFull'>;
   readonly clock: Clock;
   readonly log: Log;
+  /** Each request is a span, below the one that the control plane names. */
+  readonly tracer?: Tracer | undefined;
   /** For the metrics: each operation with its outcome, and each request that was not accepted. */
   readonly onAnswered?: ((operation: string, outcome: string) => void) | undefined;
   readonly onRefused?: ((reason: TokenRefusal) => void) | undefined;
@@ -50,6 +54,7 @@ export function createAnswering({
   operationLog,
   clock,
   log,
+  tracer,
   onAnswered = () => undefined,
   onRefused = () => undefined,
 }: AnsweringParts): Answering {
@@ -64,8 +69,9 @@ export function createAnswering({
     return run(request, { signal });
   };
 
-  const answer = async ({ head, body }: LinkMessage, { signal, session }: Asked, trace: Trace | undefined) => {
+  const answer = async ({ head, body }: LinkMessage, { signal, session }: Asked, span: Span | undefined) => {
     const began = performance.now();
+    const trace = currentTrace();
     const facts: RequestFacts = { controlPlane, connectionId, tenantId, session };
     const entry = (about: Partial<LoggedOperation> & { readonly outcome: string }): void =>
       operationLog.add({
@@ -86,15 +92,21 @@ export function createAnswering({
         seen,
       });
       const request = await requestOf(body, { operation: claims.op, tenantId });
+      const { actor } = request.call;
+      const requestId = short(request.call.requestId);
+      isFor(span, {
+        name: KNOWN.has(request.name) ? request.name : UNKNOWN,
+        call: { tenantId, requestId: requestId ?? '' },
+      });
       const reply = await replyTo(request, signal);
       const bytes = await jsonBytes(reply);
       const outcome = outcomeOf(reply);
-      const { actor, requestId } = request.call;
+      replied(span, reply);
       entry({
         operation: request.name,
         actorKind: short(actor.kind),
         actorId: short(actor.id),
-        requestId: short(requestId),
+        requestId,
         ids: idsIn(request.input),
         outcome,
         bytesOut: bytes.byteLength,
@@ -106,6 +118,7 @@ export function createAnswering({
       if (!(error instanceof TokenRefused)) throw error;
       const { reason, message } = error;
       onRefused(reason);
+      span?.add({ 'duebook.outcome': `refused:${reason}` });
       if (refusals.mayLog()) {
         log.warn({ reason, session }, `a request was not accepted: ${message}`);
         entry({ outcome: `refused:${reason}` });
@@ -113,11 +126,15 @@ export function createAnswering({
       return { head: { refused: reason }, body: new Uint8Array() };
     }
   };
-  return (message, asked) => {
-    const trace = traceOf(message.head['traceparent']);
-    return withTrace(trace, () => answer(message, asked, trace));
-  };
+  return (message, asked) =>
+    inFirstSpan(tracer, { name: UNKNOWN, kind: 'server', parent: traceOf(message.head['traceparent']) }, (span) =>
+      answer(message, asked, span),
+    );
 }
+
+/** The name of the span of a request that is none of an operation. */
+const UNKNOWN = 'operation';
+const KNOWN: ReadonlySet<string> = new Set(OPERATION_NAMES);
 
 /** Of an operation; its body is at most 64 MB. */
 const LIMITS = { levels: 64, values: 10_000_000, keys: 1_000_000 } as const;
@@ -159,12 +176,6 @@ function isRequest(value: unknown): value is WireRequest {
 }
 
 const refusedBy = ({ code, details }: Failure): WireReply => ({ ok: false, code, details, replayed: false });
-
-function outcomeOf(reply: WireReply): string {
-  if (reply.ok) return 'ok';
-  if ('fault' in reply) return 'fault';
-  return 'speaks' in reply ? 'other_protocol' : reply.code;
-}
 
 /** The call is logged also if it is invalid. */
 const short = (value: unknown): string | null => (typeof value === 'string' && value.length <= 128 ? value : null);

@@ -14,6 +14,8 @@ import type { Hello } from '../base/link/messages.js';
 import type { Log } from '../base/log.js';
 import { versionOf } from '../base/package-version.js';
 import { createSchedules } from '../base/schedules.js';
+import { openTracing } from '../base/tracing/open.js';
+import { tracingOf } from '../base/tracing/settings.js';
 import { measurePlane } from '../host/metrics.js';
 import { openPlane, type HostedPlane } from '../host/open-plane.js';
 import { planeDatabase } from '../host/plane-database.js';
@@ -69,6 +71,13 @@ export interface ServingAgent {
  */
 export async function serveAgent(config: AgentConfig, options: ServeOptions): Promise<ServingAgent> {
   const { clock, log, lifecycle } = options;
+  const tracer = await openTracing(tracingOf(config), {
+    serviceName: 'duebook-agent',
+    version: versionOf(import.meta.url),
+    clock,
+    log,
+    lifecycle,
+  });
   const lock = lockDataDir(config.dataDir);
   lifecycle.onStop('lock', 'databases', () => lock.release());
   const identity = await openIdentity(identityFiles(config.dataDir));
@@ -107,6 +116,7 @@ export async function serveAgent(config: AgentConfig, options: ServeOptions): Pr
     operationLog,
     clock,
     log,
+    tracer,
     onAnswered: counted.answered,
     onRefused: counted.refused,
   });
@@ -131,6 +141,7 @@ export async function serveAgent(config: AgentConfig, options: ServeOptions): Pr
     jobs: agentJobs({ hosted, identity, link, reporting, operationLog, clock }),
     leases: { during: (_name, _ms, work) => work() }, // the lock of the data directory is the lease
     log,
+    tracer,
   });
   stopInOrder(lifecycle, { hosted, schedules, close: hosted.close });
   // First of all, so that the control plane sends no more while the rest stops.

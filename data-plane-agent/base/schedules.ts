@@ -1,6 +1,7 @@
 import schedule from 'node-schedule';
 import type { Leases } from './database/leases.js';
 import type { Log } from './log.js';
+import { inFirstSpan, type Tracer } from './tracing/spans.js';
 
 /**
  * Periodic work that runs in one process at a time. It must be safe to run twice: a lease may change hands during a
@@ -33,19 +34,24 @@ export function createSchedules({
   jobs,
   leases,
   log,
+  tracer,
 }: {
   jobs: readonly Job[];
   leases: Pick<Leases, 'during'>;
   log: Log;
+  /** Each run is a trace of its own. */
+  tracer?: Tracer | undefined;
 }): Schedules {
   const stopping = new AbortController();
   const running = new Map<string, Promise<void>>();
   let timers: schedule.Job[] = [];
 
   const work = async ({ name, everywhere, isDue, run }: Job): Promise<void> => {
+    const start = { name: `job ${name}`, kind: 'internal', facts: { 'duebook.job': name } } as const;
+    const perform = (): Promise<unknown> => inFirstSpan(tracer, start, () => run(stopping.signal));
     try {
       if (isDue && !(await isDue())) return;
-      await (everywhere ? run(stopping.signal) : leases.during(name, LEASE_MS, () => run(stopping.signal)));
+      await (everywhere ? perform() : leases.during(name, LEASE_MS, perform));
     } catch (error) {
       // Retried at the next scheduled time.
       log.error({ err: error, job: name }, 'scheduled work failed');

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** A place in a distributed trace (W3C Trace Context), as a client or another program named it. */
+/** A place in a distributed trace (W3C Trace Context), as a client, another program or a span of ours names it. */
 export interface Trace {
   /** 32 hexadecimal digits, the same in every program that works for one request. */
   readonly traceId: string;
@@ -27,3 +27,9 @@ const current = new AsyncLocalStorage<Trace>();
 export const withTrace = <T>(trace: Trace | undefined, work: () => T): T => (trace ? current.run(trace, work) : work());
 
 export const currentTrace = (): Trace | undefined => current.getStore();
+
+/** The header for another program of ours; nothing outside a trace. */
+export function traceHeader(): { readonly traceparent?: string } {
+  const trace = current.getStore();
+  return trace ? { traceparent: trace.traceparent } : {};
+}

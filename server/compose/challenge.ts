@@ -1,5 +1,6 @@
 import type { Log } from '../../data-plane-agent/base/log.js';
 import { createOutbound } from '../../data-plane-agent/base/outbound.js';
+import { tracedOutbound } from '../../data-plane-agent/base/tracing/outbound.js';
 import {
   createBotChallenge,
   NO_CHALLENGE,
@@ -27,7 +28,10 @@ export function composeChallenge(settings: ChallengeOptions, { log }: { log: Log
   } = settings;
   if (provider === 'none' || secret === undefined) return NO_CHALLENGE;
   // The operator sets the URL of the verifier, so private addresses are allowed, unlike in URLs set by users.
-  const outbound = createOutbound({ allowPrivate: PRIVATE, production, connectMs: 3_000, totalMs: 5_000 });
+  const outbound = tracedOutbound(
+    createOutbound({ allowPrivate: PRIVATE, production, connectMs: 3_000, totalMs: 5_000 }),
+    { namesHost: true },
+  );
   return createBotChallenge({
     verifyUrl: botChallengeVerifyUrl ?? VERIFY_URLS[provider],
     secret,

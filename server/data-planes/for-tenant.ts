@@ -1,5 +1,7 @@
 import { fail } from '../../data-plane-agent/base/failures.js';
+import { inSpan } from '../../data-plane-agent/base/tracing/spans.js';
 import type { DataPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
+import { operationSpan } from '../../data-plane-agent/plane/contract/operation-span.js';
 import type { Operations } from '../../data-plane-agent/plane/operations/index.js';
 
 /** Finds the data plane of a tenant. */
@@ -8,7 +10,17 @@ export interface DataPlanes {
 }
 
 /** One data plane in this process, for all tenants. */
-export const embedded = (plane: DataPlane<Operations>): DataPlanes => ({ forTenant: () => plane });
+export function embedded(plane: DataPlane<Operations>): DataPlanes {
+  const traced: DataPlane<Operations> = {
+    invoke: (name, asking, input) =>
+      inSpan(operationSpan('internal', { name, call: asking.call }), async (span) => {
+        const answer = await plane.invoke(name, asking, input);
+        span?.add({ 'duebook.outcome': 'ok' });
+        return answer;
+      }),
+  };
+  return { forTenant: () => traced };
+}
 
 /**
  * Contract data is stored only by agents. A tenant without a connected agent is refused, never served from this

@@ -6,6 +6,7 @@ import { needsPostgres } from '../support/postgres.js';
 import { startAgent, until, type TestAgent } from '../support/joined-agent.js';
 import { administration, type Administration } from '../support/administration.js';
 import { startHybrid } from '../support/hybrid.js';
+import { startCollector, type Collector, type ReceivedSpan } from '../support/collector.js';
 import { startCalendarProvider, type FakeCalendarProvider } from '../support/calendar-provider.js';
 import { freePort } from '../support/guardian.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
@@ -29,9 +30,12 @@ for (const [kind, accessMode] of [
     let agent: TestAgent;
     let receiver: Receiver;
     let calendar: FakeCalendarProvider;
+    let collector: Collector;
 
     before(async () => {
       receiver = await startReceiver();
+      collector = await startCollector();
+      const spans = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' };
       const port = String(await freePort());
       const publicUrl = `http://127.0.0.1:${port}`;
       calendar = await startCalendarProvider('google', { publicUrl });
@@ -39,6 +43,7 @@ for (const [kind, accessMode] of [
         database: kind,
         env: {
           ...calendar.env,
+          ...spans,
           PORT: port,
           PUBLIC_URL: publicUrl,
           LOG_LEVEL: 'trace',
@@ -47,7 +52,7 @@ for (const [kind, accessMode] of [
         },
       });
       org = await administration(server);
-      agent = await startAgent(server, org.tenant.id, { accessMode });
+      agent = await startAgent(server, org.tenant.id, { accessMode, env: spans });
       await workThrough({ server, org, receiver, calendar, markers });
     });
     after(async () => {
@@ -55,6 +60,7 @@ for (const [kind, accessMode] of [
       await server?.stop();
       await receiver?.stop();
       await calendar?.stop();
+      await collector?.stop();
     });
 
     it('has been entered, each text another word, and is stored by the agent', async () => {
@@ -119,6 +125,21 @@ for (const [kind, accessMode] of [
       const text = await answer.text();
       expect(text).to.contain('duebook_link_requests_total');
       expect(found(markers, text)).to.deep.equal([]);
+    });
+
+    it('is in no span of the service or the agent, whose attributes are those that docs/logging.md names', async () => {
+      const isOperation = ({ kind }: ReceivedSpan) => kind === 'server';
+      await collector.get((span) => isOperation(span) && span.service === 'duebook-agent', 50);
+      await collector.get((span) => isOperation(span) && span.service === 'duebook-server', 50);
+      // The parts of a request of which we know nothing are searched too.
+      const sent = collector.requests.map(({ body }) => body.toString('latin1')).join('\n');
+      expect(sent).to.contain('createContract');
+      expect(found(markers, sent)).to.deep.equal([]);
+      expect(found(markers, JSON.stringify(collector.spans))).to.deep.equal([]);
+      const page = read('docs/logging.md');
+      const names = new Set(collector.spans.flatMap(({ attributes }) => Object.keys(attributes)));
+      expect(names.size).to.be.greaterThan(8);
+      expect([...names].filter((name) => !page.includes(`\`${name}\``))).to.deep.equal([]);
     });
 
     it('is not in the audit of the service', async () => {

@@ -1,6 +1,7 @@
 import Koa from 'koa';
 import type { Clock } from '../clock.js';
 import type { Log } from '../log.js';
+import type { Tracer } from '../tracing/spans.js';
 import { accessLog } from './access-log.js';
 import { beginExchange, type HttpMiddleware, type HttpState, type Served } from './exchange.js';
 import { allowOrigins, refuseMalformed, setHeaders } from './headers.js';
@@ -10,6 +11,8 @@ import { writeProblems } from './problems.js';
 export interface HttpAppOptions {
   readonly clock: Clock;
   readonly log: Log;
+  /** Without it requests are no spans. */
+  readonly tracer?: Tracer | undefined;
   /** The number of trusted proxies in front of the process. */
   readonly trustProxy: number;
   readonly corsOrigins: readonly string[];
@@ -25,11 +28,11 @@ export interface HttpAppOptions {
 
 /** The HTTP middleware shared by all our processes, outermost first. */
 export function createHttpApp(options: HttpAppOptions): Koa<HttpState> {
-  const { log, clock, trustProxy, watch } = options;
+  const { log, clock, tracer, trustProxy, watch } = options;
   // Without a count Koa would trust the left-most address of X-Forwarded-For, which the client can set.
   const app = new Koa<HttpState>({ proxy: trustProxy > 0, maxIpsCount: trustProxy });
   const cors = allowOrigins(options.corsOrigins);
-  app.use(beginExchange({ clock, observers: [accessLog(log), ...options.observers] }));
+  app.use(beginExchange({ clock, observers: [accessLog(log), ...options.observers], tracer }));
   app.use(writeProblems({ log, isTransient: options.isTransient }));
   if (watch) app.use(watch);
   app.use(setHeaders);

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Clock } from '../clock.js';
-import { traceOf, withTrace } from '../trace.js';
+import { traceOf, withTrace, type Trace } from '../trace.js';
+import type { Tracer } from '../tracing/spans.js';
 import type { RequestInfo } from './request.js';
+import { beginRequestSpan, endRequestSpan } from './request-span.js';
 
 /** The only property that we put on Koa's `ctx.state`. */
 export interface Exchange {
@@ -31,16 +33,23 @@ export interface Served {
   readonly aborted: boolean;
 }
 
-/** Starts every request: assigns its id, which every response carries, and notifies the observers when it ends. */
+/**
+ * Starts every request: assigns its id, which every response carries, and notifies the observers when it ends. With a
+ * tracer each request is a span.
+ */
 export function beginExchange({
   clock,
   observers,
+  tracer,
 }: {
   clock: Clock;
   observers: readonly ((served: Served) => void)[];
+  tracer?: Tracer | undefined;
 }): HttpMiddleware {
   return (ctx, next) => {
-    const exchange: Exchange = { info: infoOf(ctx, clock), route: undefined, caller: undefined };
+    const received = traceOf(ctx.req.headers['traceparent']);
+    const span = tracer && beginRequestSpan(tracer, ctx.method, received);
+    const exchange: Exchange = { info: infoOf(ctx, clock, span ?? received), route: undefined, caller: undefined };
     ctx.state.exchange = exchange;
     ctx.set('X-Request-Id', exchange.info.id);
     const began = performance.now();
@@ -55,6 +64,7 @@ export function beginExchange({
         aborted,
       };
       for (const observe of observers) observe(served);
+      if (span) endRequestSpan(span, served);
     });
     return withTrace(exchange.info.trace, next);
   };
@@ -67,12 +77,12 @@ const TAKES_JSON = /^(\*\/\*|application\/\*|.+[/+]json)$/i;
 const IS_JSON = /^.+[/+]json$/i;
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,128}$/;
 
-function infoOf(ctx: HttpContext, clock: Clock): RequestInfo {
+function infoOf(ctx: HttpContext, clock: Clock, trace: Trace | undefined): RequestInfo {
   const { headers } = ctx.req;
   const sent = headers['x-request-id'];
   return {
     id: typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID(),
-    trace: traceOf(headers['traceparent']),
+    trace,
     ip: addressOf(ctx),
     userAgent: headers['user-agent'],
     origin: headers.origin,

@@ -5,7 +5,7 @@ import type { Trace } from '../trace.js';
 export interface RequestInfo {
   /** From `X-Request-Id`, or generated. */
   readonly id: string;
-  /** From `traceparent`. */
+  /** The span of the request, or what `traceparent` names. */
   readonly trace?: Trace | undefined;
   /** The client's IP address; behind trusted proxies the one they report. */
   readonly ip: string;

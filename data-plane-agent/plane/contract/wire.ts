@@ -31,6 +31,13 @@ export type WireReply =
  */
 export type Transport = (request: WireRequest, options: { readonly signal: AbortSignal }) => Promise<WireReply>;
 
+/** How an operation ended, as one word: `ok`, the code of a failure, `fault` or `other_protocol`. */
+export function outcomeOf(reply: WireReply): string {
+  if (reply.ok) return 'ok';
+  if ('fault' in reply) return 'fault';
+  return 'speaks' in reply ? 'other_protocol' : reply.code;
+}
+
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly nothingRan: boolean;

@@ -4,8 +4,10 @@ import type { Clock } from '../../../data-plane-agent/base/clock.js';
 import { CallEnded } from '../../../data-plane-agent/base/deadline.js';
 import type { Signer } from '../../../data-plane-agent/base/link/keys.js';
 import type { TokenRefusal } from '../../../data-plane-agent/base/link/tokens.js';
+import { inSpan, type Tracer } from '../../../data-plane-agent/base/tracing/spans.js';
 import { unlessAborted } from '../../../data-plane-agent/base/unless-aborted.js';
 import type { DataPlane } from '../../../data-plane-agent/plane/contract/data-plane.js';
+import { operationSpan, replied } from '../../../data-plane-agent/plane/contract/operation-span.js';
 import { TransportError, type Transport } from '../../../data-plane-agent/plane/contract/wire.js';
 import { OPERATIONS, type Operations } from '../../../data-plane-agent/plane/operations/index.js';
 import { createRemoteDataPlane } from '../../../data-plane-agent/plane/remote.js';
@@ -25,6 +27,8 @@ export interface AgentPlanesParts {
   readonly signers: () => Promise<readonly Signer[]>;
   readonly clock: Clock;
   readonly metrics: LinkMetrics;
+  /** Records each call, also one that belongs to no request. */
+  readonly tracer?: Tracer | undefined;
   /** An agent that is called directly has another process than was known. */
   readonly greetAgain: (connection: LinkedConnection) => Promise<unknown>;
   /** Called with the time by an agent's clock, in epoch milliseconds, when it has replied. */
@@ -51,7 +55,8 @@ function planeOf(tenantId: string, parts: AgentPlanesParts): DataPlane<Operation
       const began = performance.now();
       const finished = (outcome: Outcome): void =>
         metrics.answered({ effect, outcome, seconds: (performance.now() - began) / 1_000 });
-      const plane = createRemoteDataPlane({ operations: OPERATIONS, transport: transportTo(tenantId, parts) });
+      const transport = traced(transportTo(tenantId, parts), parts.tracer);
+      const plane = createRemoteDataPlane({ operations: OPERATIONS, transport });
       try {
         const answer = await plane.invoke(name, asking, input);
         finished('answered');
@@ -71,6 +76,20 @@ const outcomeOf = (error: unknown): Outcome => {
   if (isFailure(error, 'DATA_PLANE_OUTCOME_UNKNOWN')) return 'unknown';
   return isFailure(error) ? 'refused' : 'failed';
 };
+
+/** A span for each attempt, whose context goes to the agent. */
+const traced =
+  (transport: Transport, tracer: Tracer | undefined): Transport =>
+  (request, options) =>
+    inSpan(
+      operationSpan('client', request),
+      async (span) => {
+        const reply = await transport(request, options);
+        replied(span, reply);
+        return reply;
+      },
+      tracer,
+    );
 
 /** Finds the way anew for each attempt: the session of the first one may have ended. */
 function transportTo(tenantId: string, parts: AgentPlanesParts): Transport {

@@ -5,6 +5,7 @@ import { problem } from '../../../data-plane-agent/base/http/problems.js';
 import { LINK_PATHS } from '../../../data-plane-agent/base/link/messages.js';
 import { LinkLost, type LinkMessage } from '../../../data-plane-agent/base/link/session.js';
 import { createSeenTokens, TokenRefused, verifyToken, type KeyOf } from '../../../data-plane-agent/base/link/tokens.js';
+import { traceHeader } from '../../../data-plane-agent/base/trace.js';
 import { MOST_FORWARDED, packed, unpacked } from './forward-body.js';
 import { sendOn, type LocalSessions } from './local-sessions.js';
 import { hashOf } from './peers.js';
@@ -53,7 +54,8 @@ export function forwardedRequests({ controlPlane, holder, clock, keyOf, sessions
     try {
       const reply = await sendOn(
         local,
-        { head: typeof inner === 'object' && inner !== null ? { ...inner } : {}, body },
+        // The span of this request comes between that of the other replica and the agent's.
+        { head: { ...(typeof inner === 'object' && inner), ...traceHeader() }, body },
         { signal },
       );
       return { head: { head: reply.head }, body: reply.body };

@@ -8,6 +8,7 @@ import type { Log } from '../../../data-plane-agent/base/log.js';
 import { versionOf } from '../../../data-plane-agent/base/package-version.js';
 import type { KeyRing } from '../../../data-plane-agent/base/secrets.js';
 import type { Job } from '../../../data-plane-agent/base/schedules.js';
+import type { Tracer } from '../../../data-plane-agent/base/tracing/spans.js';
 import type { Edition } from '../../access/edition.js';
 import type { Changes } from '../../access/changes.js';
 import { agentsAreUp, linksByState } from '../../store/agent-health.js';
@@ -71,6 +72,8 @@ export interface LinksParts {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
+  /** Records calls to agents. */
+  readonly tracer?: Tracer | undefined;
   /** The port of this process if it accepts sessions. */
   readonly port?: number | undefined;
   /** For tests: replaces the client for agents that are called directly. */
@@ -85,6 +88,7 @@ export function createLinks(
     database,
     clock,
     log,
+    tracer,
     port,
     onReply,
     outbound = createOutbound({ allowPrivate: outboundAllowPrivate, production, keepAlive: true }),
@@ -159,6 +163,7 @@ export function createLinks(
         notAdmitted: (reason) => metrics?.notAdmitted(reason),
       },
       greetAgain: directAgents.greet,
+      tracer,
       onReply,
     }),
     keys,

@@ -6,6 +6,7 @@ import { LINK_PATHS } from '../../../data-plane-agent/base/link/messages.js';
 import type { Signer } from '../../../data-plane-agent/base/link/keys.js';
 import { LinkLost, type LinkMessage } from '../../../data-plane-agent/base/link/session.js';
 import { signToken } from '../../../data-plane-agent/base/link/tokens.js';
+import { traceHeader } from '../../../data-plane-agent/base/trace.js';
 import type { LinkSessionRecord } from '../../store/link-sessions.js';
 import { MOST_FORWARDED, packed, unpacked } from './forward-body.js';
 
@@ -99,6 +100,7 @@ function exchange(
     Authorization: `Bearer ${token}`,
     'Content-Type': 'application/octet-stream',
     'Content-Length': body.length,
+    ...traceHeader(),
   };
   return new Promise((resolve, reject) => {
     const secure = url.protocol === 'https:';

@@ -13,7 +13,7 @@ import {
   type KeyOf,
   type TokenRefusal,
 } from '../../../data-plane-agent/base/link/tokens.js';
-import { currentTrace } from '../../../data-plane-agent/base/trace.js';
+import { traceHeader } from '../../../data-plane-agent/base/trace.js';
 import type { Call } from '../../../data-plane-agent/plane/contract/call.js';
 import { TransportError, type Transport, type WireReply } from '../../../data-plane-agent/plane/contract/wire.js';
 
@@ -54,7 +54,8 @@ export const transportOver =
         signer,
         clock: parts.clock,
       });
-      return { ...(await sent(route, { head: { op: request.name, token, ...traceHead() }, body }, signal)), jti };
+      // The trace is not signed, unlike the rest: it is of no consequence but in logs and spans. Older agents ignore it.
+      return { ...(await sent(route, { head: { op: request.name, token, ...traceHeader() }, body }, signal)), jti };
     };
     const [active, ...earlier] = await parts.signers();
     if (!active) throw new Error('there is no key to sign requests to agents');
@@ -71,12 +72,6 @@ export const transportOver =
     await verified(reply, { jti: reply.jti, facts, parts });
     return wireReply(reply.body);
   };
-
-/** Not signed, unlike the rest: it is of no consequence but in logs. Agents that do not know it ignore it. */
-function traceHead(): { readonly traceparent?: string } {
-  const trace = currentTrace();
-  return trace ? { traceparent: trace.traceparent } : {};
-}
 
 /** Who caused the request: the member, or the part of the system. */
 const subjectOf = ({ actor }: Call): string => actor.id ?? `${actor.kind}:${actor.name}`;
