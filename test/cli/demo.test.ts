@@ -300,20 +300,22 @@ async function untilThere(
 ): Promise<void> {
   let hasEnded = false;
   void running.ended.then(() => (hasEnded = true));
-  while (rowsIn(table, dataDir) < count) {
-    if (hasEnded) throw new Error(`it ended before there were ${count} ${table}`);
-    await sleep(5);
+  const path = join(dataDir, 'tenant.db');
+  // Opened once: each opening reads the whole schema, which would cost more than the demo itself.
+  let file: Sqlite.Database | undefined;
+  try {
+    for (;;) {
+      if (file === undefined && existsSync(path)) file = new Sqlite(path, { readonly: true });
+      if (file !== undefined && rowsIn(table, file) >= count) return;
+      if (hasEnded) throw new Error(`it ended before there were ${count} ${table}`);
+      await sleep(5);
+    }
+  } finally {
+    file?.close();
   }
 }
 
-function rowsIn(table: string, dataDir: string): number {
-  if (!existsSync(join(dataDir, 'tenant.db'))) return 0;
-  const file = new Sqlite(join(dataDir, 'tenant.db'), { readonly: true });
-  try {
-    return file.prepare('SELECT count(*) FROM sqlite_master WHERE name = ?').pluck().get(table) === 1
-      ? Number(file.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
-      : 0;
-  } finally {
-    file.close();
-  }
-}
+const rowsIn = (table: string, file: Sqlite.Database): number =>
+  file.prepare('SELECT count(*) FROM sqlite_master WHERE name = ?').pluck().get(table) === 1
+    ? Number(file.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
+    : 0;

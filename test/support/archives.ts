@@ -28,44 +28,52 @@ export function encryptedZip(name: string, text: string): Buffer {
   return zip;
 }
 
+interface Descriptors {
+  readonly sizeBits?: 32 | 64;
+  readonly hasSignature?: boolean;
+  readonly method?: 0 | 8;
+}
+
 /** A zip with sizes in data descriptors, as a streaming program writes it. */
-export function streamedZip(
-  files: Readonly<Record<string, string>>,
-  {
-    sizeBits = 32,
-    hasSignature = true,
-    method = 8,
-  }: { sizeBits?: 32 | 64; hasSignature?: boolean; method?: 0 | 8 } = {},
-): Buffer {
+export const streamedZip = (files: Readonly<Record<string, string>>, descriptors: Descriptors = {}): Buffer =>
+  zipped(files, descriptors);
+
+/** A zip of large files: compressing 100 MB takes a tenth of the time that it takes in JavaScript. */
+export const largeZip = (files: Readonly<Record<string, string | Uint8Array>>): Buffer => zipped(files, undefined);
+
+/** With sizes in local headers unless in `descriptors`. */
+function zipped(files: Readonly<Record<string, string | Uint8Array>>, descriptors: Descriptors | undefined): Buffer {
+  const { sizeBits = 32, hasSignature = true, method = 8 } = descriptors ?? {};
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let at = 0;
-  for (const [name, text] of Object.entries(files)) {
-    const content = Buffer.from(text);
-    const packed = method === 8 ? deflateRawSync(content) : content;
-    const common = [u16(20), u16(8), u16(method), u32(0)];
+  for (const [name, file] of Object.entries(files)) {
+    const content = Buffer.from(file);
+    const packed = method === 8 ? deflateRawSync(content, descriptors ? {} : { level: 1 }) : content;
+    const common = [u16(20), u16(descriptors ? 8 : 0), u16(method), u32(0)];
+    const described = [u32(crc32(content)), u32(packed.length), u32(content.length)];
     const local = Buffer.concat([
       Buffer.from('PK\x03\x04'),
       ...common,
-      u32(0),
-      u32(0),
-      u32(0),
+      ...(descriptors ? [u32(0), u32(0), u32(0)] : described),
       u16(name.length),
       u16(0),
       Buffer.from(name),
       packed,
-      hasSignature ? Buffer.from('PK\x07\x08') : Buffer.alloc(0),
-      u32(crc32(content)),
-      ...[packed.length, content.length].map((size) => (sizeBits === 64 ? u64(size) : u32(size))),
+      ...(descriptors
+        ? [
+            hasSignature ? Buffer.from('PK\x07\x08') : Buffer.alloc(0),
+            u32(crc32(content)),
+            ...[packed.length, content.length].map((size) => (sizeBits === 64 ? u64(size) : u32(size))),
+          ]
+        : []),
     ]);
     directory.push(
       Buffer.concat([
         Buffer.from('PK\x01\x02'),
         u16(20),
         ...common,
-        u32(crc32(content)),
-        u32(packed.length),
-        u32(content.length),
+        ...described,
         u16(name.length),
         u16(0),
         u16(0),

@@ -28,20 +28,23 @@ function sourceOf(url) {
   return known.get(source) ? source : undefined;
 }
 
+compileOnce();
+
+// No hook applies to threads. These run what was compiled, as started programs do.
+threads.Worker = class extends threads.Worker {
+  constructor(entry, options) {
+    const url = entry instanceof URL ? entry.href : undefined;
+    super(url !== undefined && isOurs(url) && sourceOf(url) ? new URL(pathOf(url)) : entry, options);
+  }
+};
+module.syncBuiltinESMExports();
+
 if (module.registerHooks === undefined) {
-  // Before Node.js 22.15, on which a part of the tests also runs.
-  await import('tsx');
+  // Before Node.js 22.15, on which a part of the tests also runs. As ES modules only: as CommonJS too, it would load
+  // what is imported dynamically a second time.
+  await import('tsx/esm');
 } else {
-  compileOnce();
   module.setSourceMapsSupport(true); // of our files, not of those in node_modules
-  // Hooks do not apply to threads. These run what was compiled, as started programs do.
-  threads.Worker = class extends threads.Worker {
-    constructor(entry, options) {
-      const url = entry instanceof URL ? entry.href : undefined;
-      super(url !== undefined && isOurs(url) && sourceOf(url) ? new URL(pathOf(url)) : entry, options);
-    }
-  };
-  module.syncBuiltinESMExports();
   module.registerHooks({
     resolve(specifier, context, next) {
       const isFile = specifier.startsWith('.') || specifier.startsWith('file:');

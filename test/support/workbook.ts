@@ -1,5 +1,6 @@
-import { strFromU8, strToU8, unzipSync, zipSync, type Zippable } from 'fflate';
+import { strFromU8, unzipSync } from 'fflate';
 import writeXlsxFile, { type SheetData } from 'write-excel-file/node';
+import { largeZip } from './archives.js';
 
 /** A workbook with one sheet, `Sheet1`, like that of a spreadsheet program, with formatted dates. */
 export async function aWorkbook(
@@ -29,7 +30,7 @@ export function altered(
   const changed = Object.entries({ ...parts, ...change(parts) }).filter(
     (entry): entry is [string, string] => entry[1] !== null,
   );
-  return zipSync(Object.fromEntries(changed.map(([name, text]) => [name, strToU8(text)])) as Zippable, { level: 1 });
+  return new Uint8Array(largeZip(Object.fromEntries(changed)));
 }
 
 export const SHEET = 'xl/worksheets/sheet1.xml';
