@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { openDatabase } from '../../data-plane-agent/base/database/open.js';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
+import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { Call } from '../../data-plane-agent/plane/contract/call.js';
 import { bind, type BoundPlane, type DataPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
@@ -148,6 +149,66 @@ describe('kept answers', () => {
         expect(await received()).to.equal(12.5);
         expect((await here.plane.listPayments({ tab: 'all' })).items[0]?.receivedAmount).to.equal(12.5);
       }).timeout(90_000);
+
+      it('are never older than what was written before they were asked for, however many ask at once', async function () {
+        this.timeout(120_000);
+        const pair = both();
+        const { id: contractId, payments } = await pair[0].plane.createContract(aContract({ payments: [aLine()] }));
+        const paymentId = payments[0]?.id ?? '';
+        let written = 0;
+        let isOver = false;
+        let compared = 0;
+        const outdated: string[] = [];
+        const reader = async (one: TestPlane): Promise<void> => {
+          while (!isOver) {
+            const least = written;
+            const { receivedAmount } = await one.plane.getContract({ contractId });
+            const listed = await one.plane.listPayments({ tab: 'all' });
+            compared++;
+            if (receivedAmount < least || (listed.items[0]?.receivedAmount ?? 0) < receivedAmount)
+              outdated.push(`${receivedAmount} and ${listed.items[0]?.receivedAmount} after ${least}`);
+            await new Promise(setImmediate); // lets the writer in
+          }
+        };
+        const readers = Promise.all(Array.from({ length: 12 }, (_, i) => reader(pair[i % 2 === 0 ? 0 : 1])));
+        for (let n = 1; n <= 60; n++) {
+          await pair[n % 2 === 0 ? 0 : 1].plane.recordReceipt({ paymentId, receivedAmount: n });
+          written = n;
+        }
+        isOver = true;
+        await readers;
+        expect(outdated).to.deep.equal([]);
+        expect(compared).to.be.greaterThan(60);
+      });
+
+      it('are read once for all who ask at the same time, even if the first of them leaves', async () => {
+        const [{ plane, data, call }, there] = both();
+        const { id: contractId, payments } = await plane.createContract(aContract({ payments: [aLine()] }));
+        await plane.listContracts({});
+        await there.plane.recordReceipt({ paymentId: payments[0]?.id ?? '', receivedAmount: 5 });
+        const together = await Promise.all(Array.from({ length: 20 }, () => plane.listContracts({})));
+        expect(new Set(together).size).to.equal(1);
+        expect(together[0]?.items[0]?.json).to.include('"receivedAmount":5,');
+        await there.plane.recordReceipt({ paymentId: payments[0]?.id ?? '', receivedAmount: 6 });
+        const leaving = new AbortController();
+        const first = data.invoke('listContracts', { call, signal: leaving.signal }, {}).then(
+          () => 'answered',
+          () => 'left',
+        );
+        const others = Array.from({ length: 10 }, () => plane.listContracts({}));
+        leaving.abort();
+        expect(await first).to.be.oneOf(['left', 'answered']);
+        for (const page of await Promise.all(others)) expect(page.items[0]?.json).to.include('"receivedAmount":6,');
+        // A refusal belongs to one reader only.
+        const refused = Array.from({ length: 5 }, () =>
+          plane.getContract({ contractId: call.tenantId }).then(
+            () => 'found',
+            (error: unknown) => (isFailure(error, 'NOT_FOUND') ? 'not found' : 'another error'),
+          ),
+        );
+        expect(await Promise.all(refused)).to.deep.equal(Array.from({ length: 5 }, () => 'not found'));
+        expect((await plane.getContract({ contractId })).receivedAmount).to.equal(6);
+      });
 
       it('belong to one view: other rights, scopes, roles, days and settings have their own', async () => {
         const [{ plane, as, call }] = both();

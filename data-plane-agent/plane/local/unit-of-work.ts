@@ -8,13 +8,13 @@ import type { KeyRing } from '../../base/secrets.js';
 import type { Call } from '../contract/call.js';
 import type { OperationContext } from '../steps/operation-context.js';
 import { RollupDelta } from '../store/rollup-delta.js';
-import { beginVersion, moveDataVersion, presentVersion } from '../store/data-version.js';
+import { beginVersion, moveDataVersion } from '../store/data-version.js';
 import { DueMarks } from '../store/due-work.js';
 import { ChangeRecorder } from '../store/change-recorder.js';
 import { ContractCores } from '../store/contract-cores.js';
 import { createStore } from '../store/store.js';
 import { Totals } from '../store/totals.js';
-import { KeptAnswers, keyOf } from './kept-answers.js';
+import { KeptAnswers } from './kept-answers.js';
 import { createMoveGate } from './move-gate.js';
 
 /** A running call of an operation. */
@@ -62,7 +62,7 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
   const idempotency = new IdempotencyStore(keyRing, clock, scheduleExpiry);
   const totals = new Totals();
   const cores = new ContractCores();
-  const answers = new KeptAnswers();
+  const answers = new KeptAnswers(database);
   const gate = createMoveGate(clock);
   const scopeOf = ({ call, deadline }: Invocation) => ({ tenantId: call.tenantId, deadline });
   const contextOf = (
@@ -103,20 +103,17 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
         await gate.read(tx, invocation);
         return run(contextOf(tx, invocation));
       }),
-    readKept: async <T extends object>(invocation: Invocation, input: unknown, run: Run<T>): Promise<T> => {
-      const { name, call } = invocation;
-      const scope = scopeOf(invocation);
-      const key = keyOf(name, call, input);
-      const kept = gate.isOpen(invocation) ? answers.find(key) : undefined;
-      if (kept && kept.version === (await presentVersion(database, scope))) return kept.output as T; // by the same operation
-      return database.read(scope, async (tx) => {
-        await gate.read(tx, invocation);
-        const version = await beginVersion(tx, call.tenantId);
-        const output = await run(contextOf(tx, invocation));
-        answers.keep(key, version, output);
-        return output;
-      });
-    },
+    readKept: <T extends object>(invocation: Invocation, input: unknown, run: Run<T>): Promise<T> =>
+      answers.answer(invocation, {
+        input,
+        isOpen: gate.isOpen(invocation),
+        read: () =>
+          database.read(scopeOf(invocation), async (tx) => {
+            await gate.read(tx, invocation);
+            const version = await beginVersion(tx, invocation.call.tenantId);
+            return { version, output: await run(contextOf(tx, invocation)) };
+          }),
+      }),
     write: (invocation, run) =>
       gate.passed(invocation, () =>
         afterLostRace(() =>

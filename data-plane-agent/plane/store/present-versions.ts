@@ -1,0 +1,44 @@
+import type { Database } from '../../base/database/database.js';
+import type { Deadline } from '../../base/deadline.js';
+import { unlessAborted } from '../../base/unless-aborted.js';
+import { presentVersion } from './data-version.js';
+
+/** A statement that takes longer, in milliseconds, is not waited for by those who ask after it began. */
+const PATIENCE_MS = 500;
+
+interface Asked {
+  readonly since: number;
+  readonly now: Promise<number>;
+  next: Promise<number> | undefined;
+}
+
+/**
+ * The data versions of what is committed. Those who ask for one tenant's while a statement reads it share the next one,
+ * which begins when that has ended, and so after each of them has asked.
+ */
+export class PresentVersions {
+  private readonly asked = new Map<string, Asked>();
+
+  constructor(private readonly database: Database) {}
+
+  /** `undefined` if the statement of another takes long, as on a connection that is lost. */
+  async of(tenantId: string, { signal }: Deadline): Promise<number | undefined> {
+    const running = this.asked.get(tenantId);
+    if (!running) return unlessAborted(signal, this.begin(tenantId));
+    if (performance.now() - running.since > PATIENCE_MS) return undefined;
+    const begin = () => this.begin(tenantId);
+    running.next ??= running.now.then(begin, begin);
+    return unlessAborted(signal, running.next);
+  }
+
+  private begin(tenantId: string): Promise<number> {
+    const now = presentVersion(this.database, { tenantId });
+    const asked: Asked = { since: performance.now(), now, next: undefined };
+    this.asked.set(tenantId, asked);
+    const over = (): void => {
+      if (asked.next === undefined) this.asked.delete(tenantId);
+    };
+    now.then(over, over);
+    return now;
+  }
+}
