@@ -42,7 +42,7 @@ describe('duebook config', () => {
 
   it('fits the width of the terminal by shortening long values, which JSON has in full', async () => {
     const { inProcess } = await install();
-    const env = { TENANT_DATABASE_URL: 'postgres://ann@db.example.com:5432/a-database-with-a-rather-long-name' };
+    const env = { TENANT_DATABASE_URL: 'postgres://ann@db.example.com:5432/a-database-with-a-long-name' };
     for (const [terminalWidth, columns] of [
       [80, 80],
       [120, 120],

@@ -364,6 +364,8 @@ describe('the configuration of the server', () => {
       'CALENDAR_CLIENT_SECRET',
       'BACKUP_PASSPHRASE',
       'METRICS_TOKEN',
+      'OTEL_EXPORTER_OTLP_HEADERS',
+      'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
     ]);
   });
 

@@ -1,6 +1,10 @@
 import { expect } from 'chai';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { administration, type Administration } from '../support/administration.js';
+import { LOCAL_CERTIFICATE, LOCAL_PRIVATE_KEY } from '../support/certificate.js';
 import { startCollector, type Collector } from '../support/collector.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { aContract } from '../support/samples.js';
@@ -101,6 +105,34 @@ describe('spans that are lines of the log', () => {
       });
     } finally {
       await server.stop();
+    }
+  });
+});
+
+describe('a collector with a certificate of its own authority', () => {
+  it('gets spans over https if it is trusted, and none if it is not', async () => {
+    const collector = await startCollector({ tls: { cert: LOCAL_CERTIFICATE, key: LOCAL_PRIVATE_KEY } });
+    const folder = mkdtempSync(join(tmpdir(), 'duebook-collector-'));
+    const file = join(folder, 'ca.pem');
+    writeFileSync(file, LOCAL_CERTIFICATE);
+    const env = { ...SOON, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    const trusting = await startServer({ env: { ...env, OTEL_EXPORTER_OTLP_CERTIFICATE: file } });
+    const wary = await startServer({ env });
+    try {
+      await wary.client.get('/health');
+      await until(
+        () => Promise.resolve(wary.logged.some(({ msg }) => msg === 'spans were not sent')),
+        'the log says that the certificate is not trusted',
+      );
+      expect(wary.logged.find(({ msg }) => msg === 'spans were not sent')?.['reason']).to.contain('SELF_SIGNED');
+      expect(collector.requests).to.deep.equal([]);
+      await trusting.client.get('/health');
+      await collector.get(({ name }) => name === 'GET /health');
+    } finally {
+      await wary.stop();
+      await trusting.stop();
+      await collector.stop();
+      rmSync(folder, { recursive: true, force: true });
     }
   });
 });

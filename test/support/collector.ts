@@ -1,4 +1,5 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
@@ -33,12 +34,14 @@ export interface Collector {
   stop(): Promise<void>;
 }
 
-/** A collector of OpenTelemetry on a free port, which takes spans over HTTP as protobuf and as JSON. */
-export async function startCollector(): Promise<Collector> {
+/** A collector of OpenTelemetry on a free port, which takes spans over HTTP, or HTTPS, as protobuf and as JSON. */
+export async function startCollector({
+  tls,
+}: { readonly tls?: { readonly cert: string; readonly key: string } } = {}): Promise<Collector> {
   const spans: ReceivedSpan[] = [];
   const requests: { path: string; headers: IncomingHttpHeaders; body: Buffer }[] = [];
   let behaviour: 'accept' | 'refuse' | 'hang' = 'accept';
-  const server = createServer((request, response) => {
+  const take: RequestListener = (request, response) => {
     void buffer(request).then((sent) => {
       const { headers, url: path = '' } = request;
       const body = headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent;
@@ -50,10 +53,11 @@ export async function startCollector(): Promise<Collector> {
       else return void response.writeHead(415).end();
       response.writeHead(200, { 'Content-Type': headers['content-type'] }).end();
     });
-  });
+  };
+  const server = tls ? createTlsServer(tls, take) : createServer(take);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
     requests,
     get: async (matches, count = 1) => {

@@ -42,17 +42,37 @@ export function reportExports({ clock, log }: { readonly clock: Clock; readonly 
 /** The messages of OpenTelemetry itself, each kind at most once in ten minutes. What is below a warning is left out. */
 export function diagnosticsInLog({ clock, log }: { readonly clock: Clock; readonly log: Log }): DiagLogger {
   const saidAt = new Map<string, number>();
-  const warn = (message: string): void => {
+  const warn = (...said: readonly unknown[]): void => {
+    const message = sentenceOf(said);
     // Without the numbers, in which messages of one kind differ.
     const kind = message.replaceAll(/\d+/g, '').slice(0, 60);
     const now = clock.now();
     if (now - (saidAt.get(kind) ?? -Infinity) < AGAIN_MS) return;
     if (saidAt.size >= MOST_KINDS) saidAt.clear();
     saidAt.set(kind, now);
-    log.warn({ message: message.slice(0, MOST_CHARACTERS) }, 'OpenTelemetry reports a problem');
+    log.warn({ message }, 'OpenTelemetry reports a problem');
   };
   const nothing = (): void => undefined;
   return { error: warn, warn, info: nothing, debug: nothing, verbose: nothing };
 }
 
 const MOST_KINDS = 100;
+
+/**
+ * The sentence of a message: components of the SDK put their name before it, and errors come as JSON with their stack.
+ * What follows it is left out, since it may repeat what a collector answered.
+ */
+function sentenceOf([first, second]: readonly unknown[]): string {
+  const text = typeof first === 'string' && !first.includes(' ') && typeof second === 'string' ? second : String(first);
+  return (messageIn(text) ?? text).slice(0, MOST_CHARACTERS);
+}
+
+function messageIn(text: string): string | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    const error: unknown = JSON.parse(text);
+    return typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : undefined;
+  } catch {
+    return undefined; // a text that only begins like JSON
+  }
+}
