@@ -362,7 +362,10 @@ describe('duebook doctor', () => {
 
     it('names an unreachable server', async () => {
       const { status, detail, fix } = await mailOf('smtp://127.0.0.1:1');
-      expect([status, detail]).to.deep.equal(['fail', '127.0.0.1:1 cannot be used (ESOCKET)']);
+      expect([status, detail]).to.deep.equal([
+        'fail',
+        '127.0.0.1:1 cannot be used (ESOCKET: connect ECONNREFUSED 127.0.0.1:1)',
+      ]);
       expect(fix).to.equal(
         'check that host and port of SMTP_URL are correct and reachable from here, and with smtps:// that the certificate is trusted here',
       );
