@@ -22,8 +22,9 @@ module.exports = {
   // Compiles changed TypeScript, of tests, the product and the programs that tests start, and loads what was compiled.
   'node-option': [`import=${pathToFileURL(join(__dirname, 'test', 'support', 'compiled.mjs')).href}`],
   reporter: './test/support/reporter.cjs',
-  // Generous: the cores are shared with other test files, and a first test may have to start PostgreSQL.
-  timeout: 60_000,
+  // Generous: machines differ by a factor of three, the cores are shared with other test files, and a first test may have to start
+  // PostgreSQL. What takes too long is measured by the bench.
+  timeout: 120_000,
   slow: 500,
   // Handles left open must be noticed: the run does not end, or test/support/each-file.ts reports them.
   exit: false,

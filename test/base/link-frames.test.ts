@@ -269,7 +269,8 @@ function memorySocket() {
 }
 
 describe('100 000 random, truncated and oversized messages', () => {
-  it('never throw, close with 4400 and need little memory', async () => {
+  it('never throw, close with 4400 and need little memory', async function () {
+    this.timeout(180_000);
     const { log, lines } = linesOf();
     const near = fc.integer({ min: 1, max: 8 });
     const nearby = anyFrame

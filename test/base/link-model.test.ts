@@ -91,7 +91,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('two sessions, whatever is sent, cancelled and delayed', () => {
-  it('answer every request that is not cancelled, hold no more than they may, and can be drained', async () => {
+  it('answer every request that is not cancelled, hold no more than they may, and can be drained', async function () {
+    this.timeout(180_000);
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 150, size: 'max' }), async (steps) => {
         const both = pair();

@@ -21,7 +21,7 @@ interface Printed {
 }
 
 describe('a backup of an installation whose files are on an S3 server', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const install = installations();
   let minio: S3Server;
 

@@ -23,7 +23,7 @@ async function databaseCheck({ inProcess }: Installation, env: Env, name: string
 }
 
 describe('the databases of an installation', function () {
-  this.timeout(60_000); // starts processes
+  this.timeout(180_000); // starts processes
   const install = installations();
 
   describe('on PostgreSQL', () => {

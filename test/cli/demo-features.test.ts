@@ -11,7 +11,7 @@ import { MONEY_AND_CONFIGURATION_FEATURES } from '../support/demo-features/money
 const AT_ONCE = 20;
 
 describe('the demo', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   const install = installations();
 
   it('shows every feature', async () => {

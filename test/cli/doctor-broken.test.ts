@@ -50,7 +50,7 @@ const NOWHERE = '127.0.0.1:1';
 
 /** Real servers: each check is broken alone, and no other may change. */
 describe('duebook doctor with one thing broken', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const install = installations(after);
   const undo: (() => Promise<unknown>)[] = [];
   let installation: Installation;
@@ -276,7 +276,7 @@ const files = ({ folder, dataDir }: Installation): Env => ({
 });
 
 describe('duebook doctor: the links to agents', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const install = installations();
   const agentLinks = async ({ inProcess }: Installation, options: InProcess): Promise<Check | undefined> => {
     const { stdout, stderr } = await inProcess(['doctor', '--json'], options);

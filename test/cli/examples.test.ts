@@ -54,7 +54,7 @@ const FAILS: Readonly<Record<string, RegExp>> = {
 };
 
 describe('the examples in the help', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   const install = installations();
 
   /** Files of the examples are in the folder of the installation. */

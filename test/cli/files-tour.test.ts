@@ -17,7 +17,7 @@ import { root } from '../support/source.js';
 import { stepsOf } from '../support/tour.js';
 
 describe('the three steps of the README', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   needsPrograms('bash', 'curl');
 
   for (const store of ['a folder', 'minio'] as const) {

@@ -11,7 +11,7 @@ import { differences, stepsOf, walk, type Step } from '../support/tour.js';
 const PUBLIC_URL = 'http://localhost:8443';
 
 describe('the guide pages', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   needsPrograms('bash', 'curl');
   const install = installations(after);
   let url: string;

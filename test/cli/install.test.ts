@@ -40,7 +40,7 @@ const textOf = (folder: string, name: string): string => readFileSync(join(folde
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
 describe('duebook install', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   const install = installations();
   const ANSWERS = {
     target: 'local',

@@ -9,7 +9,7 @@ import { read, sourceFiles } from '../support/source.js';
 const product = sourceFiles().filter((file) => !file.startsWith('test/'));
 
 describe('docs/cli.md', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const install = installations();
   const page = read('docs/cli.md');
   /** By command: the second cell of its row. */

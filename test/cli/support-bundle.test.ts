@@ -21,7 +21,7 @@ const filesIn = (path: string): Map<string, string> =>
 const jsonIn = <T>(files: Map<string, string>, name: string): T => JSON.parse(files.get(name) ?? 'null') as T;
 
 describe('duebook support-bundle', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   const install = installations();
 
   it('has what helps, and no secret, no contract data, no name and no address', async () => {

@@ -7,7 +7,7 @@ import { root } from '../support/source.js';
 import { differences, stepsOf, walk, type Step } from '../support/tour.js';
 
 describe("the README's tour", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   needsPrograms('bash', 'curl');
   const install = installations(after);
   const steps = stepsOf(readFileSync(join(root, 'README.md'), 'utf8'), 'A five-minute tour');

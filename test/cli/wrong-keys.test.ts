@@ -18,7 +18,7 @@ async function keysCheck({ inProcess }: Installation, env: Env): Promise<{ detai
 }
 
 describe('secret keys that do not open the data', function () {
-  this.timeout(60_000); // starts processes
+  this.timeout(180_000); // starts processes
   const install = installations();
 
   const endsWithDoctorsMessage = async (installation: Installation, databases: Env): Promise<void> => {

@@ -270,7 +270,7 @@ describe('analytics', () => {
     });
 
     it('list the hundred largest of many owners, and sum the others', async function () {
-      this.timeout(30_000);
+      this.timeout(180_000);
       const { plane, as } = makePlane();
       await Promise.all(Array.from({ length: 103 }, (_, n) => plane.createContract(aContract({ totalAmount: n + 1 }))));
       const { byOwner, bySubject } = await plane.getAnalyticsDistribution(ALL);
@@ -325,7 +325,7 @@ describe('analytics', () => {
     });
 
     it('equal the sums of the lists, in any time zone, on any day, for any caller', async function () {
-      this.timeout(120_000);
+      this.timeout(240_000);
       await fc.assert(
         fc.asyncProperty(
           fc.array(contractStep, { minLength: 1, maxLength: 14 }),

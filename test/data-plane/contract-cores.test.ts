@@ -23,7 +23,7 @@ async function expectExact(plane: Plane): Promise<void> {
 describe('listed contracts', () => {
   forEachPlane((name, makePlane) => {
     it('are as they are when read one by one, after any changes', async function () {
-      this.timeout(120_000);
+      this.timeout(240_000);
       const steps = fc.array(contractStep, { minLength: 1, maxLength: 12 });
       await fc.assert(
         fc.asyncProperty(steps, steps, steps, async (first, second, third) => {

@@ -67,7 +67,7 @@ function rebuilt({ currencyCode: currency, payments, totalAmount }: ContractDeta
 describe('the totals stored on a contract', () => {
   forEachPlane((name, makePlane) => {
     it('equal the sum of its lines, after any sequence of changes', async function () {
-      this.timeout(120_000);
+      this.timeout(240_000);
       await fc.assert(
         fc.asyncProperty(fc.array(line, { maxLength: 3 }), fc.array(step, { maxLength: 12 }), async (lines, steps) => {
           const t = makePlane();

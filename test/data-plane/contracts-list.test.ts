@@ -195,7 +195,7 @@ describe('the contract list', () => {
     });
 
     it('equals a naive filter, sort and paging, over random contracts', async function () {
-      this.timeout(120_000);
+      this.timeout(240_000);
       await fc.assert(
         fc.asyncProperty(
           fc.array(aListedContract, { minLength: 1, maxLength: 12 }),

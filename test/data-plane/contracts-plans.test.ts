@@ -90,7 +90,7 @@ describe('the plans of the contract statements', () => {
     (name, makePlane) => {
       let t: TestPlane;
       before('a book of 3 000 contracts', async function () {
-        this.timeout(60_000);
+        this.timeout(180_000);
         t = makePlane();
         await fill(t);
       });

@@ -20,7 +20,7 @@ const CONTROLS = Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, 'admi
 describe('a full export', () => {
   forEachPlane((_name, makePlane) => {
     it('is imported into another tenant with the same content', async function () {
-      this.timeout(60_000);
+      this.timeout(180_000);
       await fc.assert(
         fc.asyncProperty(contractsOfTenant, async (contracts) => {
           const [here, there] = [await aTenant(makePlane), await aTenant(makePlane)];

@@ -264,7 +264,7 @@ describe('an import', () => {
       });
 
       it('that runs twice concurrently creates each contract once', async function () {
-        this.timeout(20_000);
+        this.timeout(180_000);
         const test = makePlane();
         const sheet = aSheet(Array.from({ length: 40 }, () => cellsOf()));
         const [one, two, three] = await Promise.all([

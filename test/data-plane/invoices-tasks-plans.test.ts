@@ -21,7 +21,7 @@ describe('the queries for invoice records and fulfillment tasks', () => {
       let contractId = '';
       let lineId = '';
       before('a book large enough that a planner prefers indexes', async function () {
-        this.timeout(60_000);
+        this.timeout(180_000);
         t = makePlane();
         const contracts: Awaited<ReturnType<TestPlane['plane']['createContract']>>[] = [];
         for (let n = 0; n < 50; n++) contracts.push(await t.plane.createContract(aContract({ payments: [aLine()] })));

@@ -167,7 +167,7 @@ function computed({ currencyCode, payments, invoices }: ContractDetail) {
 describe('the invoiced amount', () => {
   forEachPlane((name, makePlane) => {
     it('equals that of the records, after any sequence of changes', async function () {
-      this.timeout(120_000);
+      this.timeout(240_000);
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 24 }), async (steps) => {
           const t = makePlane();

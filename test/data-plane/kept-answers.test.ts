@@ -151,7 +151,7 @@ describe('kept answers', () => {
       }).timeout(90_000);
 
       it('are never older than what was written before they were asked for, however many ask at once', async function () {
-        this.timeout(120_000);
+        this.timeout(240_000);
         const pair = both();
         const { id: contractId, payments } = await pair[0].plane.createContract(aContract({ payments: [aLine()] }));
         const paymentId = payments[0]?.id ?? '';

@@ -20,7 +20,7 @@ describe('the queries for payment lines', () => {
       let test: TestPlane;
       let contractId = '';
       before('a book large enough that a planner prefers indexes', async function () {
-        this.timeout(60_000);
+        this.timeout(180_000);
         test = makePlane();
         for (let n = 0; n < 15; n++)
           contractId = (

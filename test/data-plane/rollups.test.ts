@@ -15,7 +15,7 @@ describe('the rollups', () => {
   forEachPlane(
     (name, makePlane) => {
       it('equal a rebuild from contracts, lines, receipts and invoices, after any changes', async function () {
-        this.timeout(120_000);
+        this.timeout(240_000);
         await fc.assert(
           fc.asyncProperty(fc.array(contractStep, { minLength: 1, maxLength: 25 }), async (steps) => {
             const test = makePlane({ controls: EVERY_CONTROL });
@@ -73,7 +73,7 @@ describe('the rollups', () => {
       });
 
       it('are correct after fifty concurrent receipts on one line', async function () {
-        this.timeout(30_000);
+        this.timeout(180_000);
         const test = makePlane();
         const { payments } = await test.plane.createContract(aContract({ payments: [aLine({ amount: 1_000 })] }));
         const paymentId = payments[0]?.id ?? '';
@@ -93,7 +93,7 @@ describe('the rollups', () => {
       });
 
       it('do not deadlock under concurrent writes of the same days, members and groups', async function () {
-        this.timeout(60_000);
+        this.timeout(180_000);
         const test = makePlane();
         const [subjectId, ownerId, ownerSuperiorId] = [newId(), newId(), newId()];
         const days = Array.from({ length: 12 }, (_, n) => `2026-${String(n + 1).padStart(2, '0')}-15`);
@@ -169,7 +169,7 @@ describe('a large handover', () => {
   forEachPlane(
     (_name, makePlane: MakePlane) => {
       it('moves the totals of all its contracts, read in parts', async function () {
-        this.timeout(60_000);
+        this.timeout(180_000);
         const test = makePlane();
         const [from, to] = [newId(), newId()];
         await Promise.all(

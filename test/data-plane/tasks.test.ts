@@ -189,7 +189,7 @@ describe('fulfillment tasks', () => {
     });
 
     it('are limited to five hundred per contract', async function () {
-      this.timeout(60_000);
+      this.timeout(180_000);
       const t = makePlane();
       const b = await createContract(t);
       const one = await b.add();

@@ -19,7 +19,7 @@ describe('the queries for bank transfers', () => {
     let test: TestPlane;
     let lineId = '';
     before('a book large enough that a planner prefers indexes', async function () {
-      this.timeout(60_000);
+      this.timeout(180_000);
       test = makePlane();
       const { id: contractId } = await test.plane.createContract(
         aContract({ payments: [aLine({ receivedAmount: 5, bankSerialNo: 'S-0' })] }),

@@ -5,7 +5,7 @@ import type { Client } from '../support/http.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 describe('the pages linked in mails, in a browser', function () {
-  this.timeout(30_000); // a browser starts a process for each page
+  this.timeout(180_000); // a browser starts a process for each page
   const browser = needsBrowser();
   let server: TestServer;
   let made: MadeTenant;

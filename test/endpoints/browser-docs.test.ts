@@ -3,7 +3,7 @@ import { needsBrowser } from '../support/browser.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 describe('the reference page, in a browser', function () {
-  this.timeout(30_000); // a browser starts a process for each page
+  this.timeout(180_000); // a browser starts a process for each page
   const browser = needsBrowser();
   let server: TestServer;
 

@@ -27,7 +27,7 @@ const PAGE = `<!doctype html><title>Passkeys</title><script>
 </script>`;
 
 describe('passkeys in a browser', function () {
-  this.timeout(30_000); // a browser starts a process for each page
+  this.timeout(180_000); // a browser starts a process for each page
   const browser = needsBrowser();
   let site: Awaited<ReturnType<typeof servePage>>;
   let server: TestServer;

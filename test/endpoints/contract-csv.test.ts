@@ -73,7 +73,7 @@ describe('fifty contracts from a CSV', () => {
       let details: readonly ContractDetail[];
       const subjects = new Map<string, string>();
       before('entered through the API', async function () {
-        this.timeout(60_000);
+        this.timeout(180_000);
         const { services, client } = server();
         const made = await makeTenant(services);
         const tenantId = made.tenant.id;

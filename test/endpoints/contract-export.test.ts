@@ -296,7 +296,7 @@ describe('exports over HTTP', () => {
     let client: Client;
     let token: string;
     before('a book that fits into no buffer', async function () {
-      this.timeout(60_000);
+      this.timeout(180_000);
       server = await startServer();
       const made = await makeTenant(server.services);
       const session = await signIn(server.client, { tenant: made.tenant, member: made.owner });

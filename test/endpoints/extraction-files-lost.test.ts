@@ -23,7 +23,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 describe('interrupted extraction runs', function () {
-  this.timeout(90_000); // the test starts server processes from source
+  this.timeout(180_000); // the test starts server processes from source
 
   const undo: (() => Promise<unknown>)[] = [];
   afterEach(async () => {

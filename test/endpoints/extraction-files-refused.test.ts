@@ -30,7 +30,7 @@ const HOSTILE: readonly (readonly [
 forEachFileServer(
   (server) => {
     describe("files that cannot be read, or are not the caller's", function () {
-      this.timeout(60_000); // the first load of the reader's libraries takes long
+      this.timeout(180_000); // the first load of the reader's libraries takes long
 
       let org: Administration;
       let sales: Client;

@@ -9,7 +9,7 @@ import { startServer, type TestServer } from '../support/server.js';
 import { uploadsOf } from '../support/uploads.js';
 
 describe('extraction from files that are scanned for malware', function () {
-  this.timeout(60_000); // the first load of the reader's libraries takes long
+  this.timeout(180_000); // the first load of the reader's libraries takes long
   needsClamd();
   let clamd: TestClamd;
   let org: Administration;

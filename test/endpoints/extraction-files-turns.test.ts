@@ -16,7 +16,7 @@ interface Reader {
 
 forEachFileServer((server, kind) => {
   describe('ten documents at once, of two organisations', function () {
-    this.timeout(60_000); // the first load of the reader's libraries takes long
+    this.timeout(180_000); // the first load of the reader's libraries takes long
 
     const readers: Reader[] = [];
     before(async () => {

@@ -23,7 +23,7 @@ const put = (fieldKey: string, overrideValue: unknown) => ({ fieldKey, status: '
 
 forEachFileServer((server, kind) => {
   describe('extraction from files over HTTP', function () {
-    this.timeout(60_000); // the first load of the reader's libraries takes long
+    this.timeout(180_000); // the first load of the reader's libraries takes long
 
     let org: Administration;
     let sales: Client;

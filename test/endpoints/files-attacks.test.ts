@@ -40,7 +40,7 @@ const UNSEEN = [
 forEachFileServer(
   (server, kind) => {
     describe('attacks by files', function () {
-      this.timeout(60_000); // forty megabytes are sent to the store, to the scanner and back
+      this.timeout(180_000); // forty megabytes are sent to the store, to the scanner and back
       let org: Administration;
       beforeEach(async () => {
         org = await administration(server());

@@ -16,7 +16,7 @@ import { skip } from '../support/skip.js';
 import { PDF, uploadsOf } from '../support/uploads.js';
 
 describe('files in an S3 store behind TLS', function () {
-  this.timeout(120_000); // the test starts separate servers
+  this.timeout(240_000); // the test starts separate servers
   const undo: (() => Promise<unknown>)[] = [];
   const install = installations();
   let minio: S3Server;

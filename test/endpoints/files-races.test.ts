@@ -35,7 +35,7 @@ const replaceable = (plain: ObjectStore): ObjectStore => ({
 forEachFileServer(
   (server, kind, clamd) => {
     describe('concurrent operations on a file', function () {
-      this.timeout(60_000);
+      this.timeout(180_000);
       let org: Administration;
       beforeEach(async () => {
         clock.set(Date.now()); // an S3 server uses the real clock

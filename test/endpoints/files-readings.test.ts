@@ -65,7 +65,7 @@ for (const [kind, open, times] of [
   ['on MinIO', inMinio, 1],
 ] as const) {
   describe(`a file ${kind}, between its upload and its record`, function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     needsClamd();
     let clamd: TestClamd;
     let store: Counted | undefined;

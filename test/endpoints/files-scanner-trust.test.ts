@@ -17,7 +17,7 @@ const FAILED = 'the scanner failed its self-test: files are not scanned';
 
 for (const database of ['sqlite', 'postgres'] as const satisfies readonly DatabaseKind[])
   describe(`a scanner that starts, stops and changes its settings, on ${database}`, function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     needsClamd();
     if (database === 'postgres') needsPostgres();
     let port: number;

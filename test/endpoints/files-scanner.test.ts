@@ -16,7 +16,7 @@ const TEXT = { fileName: 'note.txt', contentType: 'text/plain' };
 const DAY_MS = 86_400_000;
 
 describe('an unreliable scanner', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   needsClamd();
   let clamd: TestClamd;
   let line: Line;

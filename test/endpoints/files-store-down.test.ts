@@ -54,7 +54,7 @@ const minio = async (): Promise<Breakable> => {
 
 for (const [kind, open] of Object.entries({ 'a folder': folder, minio })) {
   describe(`an unavailable object store, on ${kind}`, function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     let store: Breakable;
     let stop: (() => Promise<void>) | undefined;
     before(async function () {

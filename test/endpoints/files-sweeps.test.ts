@@ -16,7 +16,7 @@ let clock: FakeClock;
 forEachFileServer(
   (server) => {
     describe('the removal of files', function () {
-      this.timeout(30_000);
+      this.timeout(180_000);
       let org: Administration;
       beforeEach(async () => {
         clock.set(Date.now()); // an S3 server uses the real clock

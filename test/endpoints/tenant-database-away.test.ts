@@ -15,7 +15,7 @@ const UNAVAILABLE = { status: 503, retryAfter: '5', code: 'DATA_PLANE_UNAVAILABL
 
 for (const remote of [false, true])
   describe(`an unreachable tenant database${remote ? ' of a remote data plane' : ''}`, function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     needsPostgres();
     let postgres: PostgresServer;
     let server: TestServer;

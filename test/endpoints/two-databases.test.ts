@@ -21,7 +21,7 @@ describe('the same requests to both databases', () => {
   const servers: TestServer[] = [];
   const stages: Stage[] = [];
   before('a server over each, on one clock', async function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     // Sequentially, so that each is stopped even if the next cannot be started.
     servers.push(await startServer({ database: 'sqlite', clock: clocks[0] }));
     servers.push(await startServer({ database: 'postgres', clock: clocks[1] }));

@@ -22,7 +22,7 @@ const DISK = { failing: 'E', 'failing to write': 'W', 'failing to sync': 'S', fu
 // Removing the file's permissions would not simulate a failure: a server that has it open keeps access, and root can
 // always read it.
 describe('the file of the tenant database, on SQLite', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let folder = '';
   let installation: Installation;
   let server: Running;

@@ -14,7 +14,7 @@ const WRITES = 40;
 // Data in the cache of the operating system survives `kill -9` but not a power failure. A test cannot cause one, so it
 // counts fsync calls.
 describe('a write on SQLite', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let folder = '';
   let library = '';
 

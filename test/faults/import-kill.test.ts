@@ -14,7 +14,7 @@ describe('a server that is killed in the middle of an import', () => {
   for (const kind of ['sqlite', 'postgres'] as const) {
     describe(`on ${kind}`, function () {
       if (kind === 'postgres') needsPostgres();
-      this.timeout(120_000); // an idle machine needs a tenth of it
+      this.timeout(240_000); // an idle machine needs a tenth of it
 
       let installation: Installation | undefined;
       let server: Running | undefined;

@@ -19,7 +19,7 @@ describe('a server that is killed in the middle of creates', () => {
   for (const { kind, killAt } of INSTALLATIONS) {
     describe(`on ${kind}`, function () {
       if (kind === 'postgres') needsPostgres();
-      this.timeout(120_000); // an idle machine needs a tenth of it
+      this.timeout(240_000); // an idle machine needs a tenth of it
 
       let installation: Installation | undefined;
       let server: Running | undefined;

@@ -36,7 +36,7 @@ interface Planted {
 
 for (const kind of ['sqlite', 'postgres'] as const) {
   describe(`account numbers, on ${kind}`, function () {
-    this.timeout(30_000);
+    this.timeout(180_000);
     if (kind === 'postgres') needsPostgres();
     let server: TestServer;
     let org: Organisation;

@@ -18,7 +18,7 @@ import { issueEverything, type Canaries } from './canaries.js';
 
 for (const kind of ['sqlite', 'postgres'] as const) {
   describe(`secrets do not leak, on ${kind}`, function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     if (kind === 'postgres') needsPostgres();
     const [keys, laterKeys] = [generateKeyRingText(), generateKeyRingText()];
     const canaries: Canaries = new Map([

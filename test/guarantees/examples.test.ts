@@ -30,7 +30,7 @@ describe('the examples of the reference', () => {
   // Creates demo data of three hundred contracts, and sends a request to each endpoint.
   const installation = installations(after);
   before('record each request on the demo data', async function record() {
-    this.timeout(120_000);
+    this.timeout(240_000);
     const clock = fakeClock(RECORDED_AT);
     const one = await installation();
     await mkdir(one.dataDir, { recursive: true });

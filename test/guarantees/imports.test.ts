@@ -423,7 +423,7 @@ describe('the lint rules', () => {
   let found: Map<string, string>;
 
   before(function () {
-    this.timeout(30_000); // starts the linter
+    this.timeout(180_000); // starts the linter
     found = lint(planted.map(([file, line]) => [file, `${line}\nexport const y = x;\n`]));
   });
 

@@ -53,7 +53,7 @@ describe('a server whose data plane is reached over HTTP', () => {
   after(() => server.stop());
 
   it('calls every operation that endpoints use over the wire, and each has answered', async function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     const failed: string[] = [];
     for (const { route, needs } of Object.values(ENDPOINTS)) {
       if (needs === 'public') continue;

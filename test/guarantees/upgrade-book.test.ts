@@ -28,7 +28,7 @@ if (process.env['UPDATE_LANDED'] === '1')
     needsPostgres();
 
     it('is saved, after one request to each endpoint that writes', async function () {
-      this.timeout(120_000);
+      this.timeout(240_000);
       const clock = fakeClock(Date.now());
       const server = await startServer({ database: 'postgres', clock, env: { SECRET_KEYS: BOOK_KEYS } });
       try {
@@ -77,7 +77,7 @@ async function answersOf(client: Client): Promise<Record<string, unknown>> {
 
 for (const kind of ['sqlite', 'postgres'] as const)
   describe(`a server on ${kind} databases that were saved by an earlier version`, function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     if (kind === 'postgres') needsPostgres();
     let opened: OpenedBook | undefined;
     let server: TestServer | undefined;

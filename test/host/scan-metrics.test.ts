@@ -11,7 +11,7 @@ const HOUR_S = 3_600;
 
 for (const database of ['sqlite', 'postgres'] as const)
   describe(`the metrics of scans on ${database}`, function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     needsClamd();
     if (database === 'postgres') needsPostgres();
     let clamd: TestClamd;

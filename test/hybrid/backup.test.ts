@@ -17,7 +17,7 @@ import { uploadsOf } from '../support/uploads.js';
 const PASSPHRASE = 'a lost disk is no lost book';
 
 describe('duebook-agent backup', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let server: TestServer;
   let agent: TestAgent;
   let owner: Client;

@@ -22,7 +22,7 @@ for (const [kind, accessMode] of [
   ['postgres', 'direct'],
 ] as const satisfies [DatabaseKind, 'outbound' | 'direct'][])
   describe(`contract data behind an agent (${accessMode}), with the platform on ${kind}`, function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     if (kind === 'postgres') needsPostgres();
     const markers: Markers = new Map();
     let server: TestServer;

@@ -36,7 +36,7 @@ for (const { database, link, agentStore, installationStore } of COMBINATIONS) {
     let data: MovableData;
     let objectStoreUrl: string | undefined;
     before(async function () {
-      this.timeout(60_000); // servers may start slowly on a busy machine
+      this.timeout(180_000); // servers may start slowly on a busy machine
       const bucketOf = async (store: Store): Promise<string | undefined> =>
         store === 'MinIO'
           ? (
@@ -71,7 +71,7 @@ for (const { database, link, agentStore, installationStore } of COMBINATIONS) {
       withStore(objectStoreUrl ?? `file:${data.server.config.dataDir}/files`, objectsIn);
 
     it('moves all rows and files, and back, and the audit and the exports are the same', async function () {
-      this.timeout(120_000);
+      this.timeout(240_000);
       const before = await inAgent();
       expect(before['contracts']?.length).to.equal(12);
       expect(before['audit_log']?.length).to.be.greaterThan(20);

@@ -118,7 +118,7 @@ const repliesOf = ({ lines }: Transcript): ReadonlyMap<number, WireReply> =>
 
 describe('the recorded transcripts of the link', () => {
   before('record', async function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     if (RECORDS) await recordTranscript();
   });
 
@@ -154,12 +154,12 @@ describe('the recorded transcripts of the link', () => {
 
   for (let protocol = PROTOCOLS.min; protocol <= PROTOCOLS.max; protocol++) {
     it(`version ${protocol}: the agent's side is served by the control plane as it was`, async function () {
-      this.timeout(60_000);
+      this.timeout(180_000);
       await replayAgent(await readTranscript(protocol));
     });
 
     it(`version ${protocol}: the control plane's side is answered by the agent as it was`, async function () {
-      this.timeout(60_000);
+      this.timeout(180_000);
       await replayControlPlane(await readTranscript(protocol));
     });
   }

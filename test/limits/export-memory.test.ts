@@ -66,7 +66,7 @@ describe('an export through the link', () => {
   after(() => pair.close());
 
   it('is held by neither side: chunks are asked for as the file is read, and memory does not grow', async function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     const remote = createRemoteDataPlane({
       operations: OPERATIONS,
       transport: async (request, { signal }) => {

@@ -15,7 +15,7 @@ const FILES = { count: 5, sizeBytes: 40_000_000 };
 const MOST_GROWTH_MB = 64;
 
 describe('the memory of a server that accepts large files', function () {
-  this.timeout(120_000); // a separate server, and a lot of data
+  this.timeout(240_000); // a separate server, and a lot of data
   needsClamd();
   const undo: (() => Promise<unknown>)[] = [];
   afterEach(async () => {

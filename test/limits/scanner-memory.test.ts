@@ -22,7 +22,7 @@ describe('scanning 50 files of 40 MB, four at a time', () => {
   });
 
   it('needs less than 64 MB', async function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     const content = randomFillSync(Buffer.alloc(40_000_000));
     const path = join(folder, 'evidence');
     writeFileSync(path, content);

@@ -12,7 +12,7 @@ import { freePort } from '../support/guardian.js';
 import { COMPILE_CACHE, program } from '../support/programs.js';
 
 describe('duebook-server', function () {
-  this.timeout(60_000); // starts processes
+  this.timeout(180_000); // starts processes
   let home: string;
   before(() => {
     home = mkdtempSync(join(tmpdir(), 'duebook-main-'));

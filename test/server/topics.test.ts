@@ -19,7 +19,7 @@ const LINK = 'https://book.example.test/contracts/{contractId}';
 
 for (const kind of ['sqlite', 'postgres', 'remote'] as const)
   describe(`messages of other topics on ${kind}`, function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     if (kind === 'postgres') needsPostgres();
     needsClamd();
     let clock: FakeClock;

@@ -19,7 +19,7 @@ const LOADED = `
 `;
 
 describe('a process and the collector of its spans', function () {
-  this.timeout(60_000); // starts processes
+  this.timeout(180_000); // starts processes
   let home: string;
   let collector: Collector;
   before(async () => {

@@ -12,7 +12,7 @@ import { skip } from './skip.js';
 export function needsBrowser(): () => Browser {
   let browser: Browser | undefined;
   before('a browser', async function () {
-    this.timeout(60_000); // the first start may be slow on a busy machine
+    this.timeout(180_000); // the first start may be slow on a busy machine
     const executablePath = process.env['CHROMIUM'] ?? found('chromium') ?? found('chromium-browser');
     if (executablePath === undefined) skip(this, 'there is no chromium on the PATH, and CHROMIUM names none');
     // Chromium's sandbox does not work as root and in containers; only our own pages are opened.

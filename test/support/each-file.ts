@@ -17,7 +17,7 @@ export const mochaHooks =
           found = open();
         },
         async afterAll(this: Mocha.Context) {
-          this.timeout(30_000);
+          this.timeout(180_000);
           if (process.env['TEST_POSTGRES_URL']) await (await import('./postgres.js')).dropRest();
           // Closed handles take a moment to disappear.
           for (const deadline = Date.now() + 10_000; Date.now() < deadline && left().length > 0;) await sleep(20);

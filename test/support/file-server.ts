@@ -61,7 +61,7 @@ export function forEachFileServer(
       const undo: (() => Promise<void>)[] = [];
       let running: { readonly server: TestServer; readonly clamd: TestClamd | undefined } | undefined;
       before('start the server', async function () {
-        this.timeout(60_000); // servers may start slowly on a busy machine
+        this.timeout(180_000); // servers may start slowly on a busy machine
         const bucket =
           store === 'minio'
             ? (

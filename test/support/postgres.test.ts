@@ -67,7 +67,7 @@ describe('PostgreSQL for tests', () => {
   // The settings of an external server are not ours.
   if (!process.env['TEST_POSTGRES_URL'])
     it('enables fsync only on request', async function () {
-      this.timeout(60_000); // a second initdb
+      this.timeout(180_000); // a second initdb
       expect(await one(database.url, 'SHOW fsync')).to.deep.equal({ fsync: 'off' });
       const durable = await createDatabase({ durable: true });
       expect(await one(durable.url, 'SHOW fsync')).to.deep.equal({ fsync: 'on' });
@@ -76,7 +76,7 @@ describe('PostgreSQL for tests', () => {
 
   for (const signal of ['SIGKILL', 'SIGINT'] as const) {
     it(`leaves no server and no directory behind when the run ends by ${signal}`, async function () {
-      this.timeout(60_000); // starts a server
+      this.timeout(180_000); // starts a server
       const { child, home, adminUrl } = await runThatStartsOne();
       expect(await one(adminUrl, 'SELECT 1 AS answer')).to.deep.equal({ answer: 1 });
       expect(existsSync(home)).to.equal(true);

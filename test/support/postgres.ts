@@ -83,7 +83,7 @@ const sharedOwner = ({ durable }: { durable: boolean }): Promise<Owner> =>
  */
 export function needsPostgres(): void {
   before('PostgreSQL', async function () {
-    this.timeout(60_000); // initdb on a busy machine
+    this.timeout(180_000); // initdb on a busy machine
     const reason = await whyNoPostgres();
     if (reason !== undefined) skip(this, reason);
   });

@@ -43,7 +43,7 @@ export function forEachStore(define: (store: () => TestStore, kind: StoreKind) =
       const undo: (() => unknown)[] = [];
       let open: TestStore | undefined;
       before(`open a store on ${kind}`, async function () {
-        this.timeout(60_000); // servers may start slowly on a busy machine
+        this.timeout(180_000); // servers may start slowly on a busy machine
         if (kind === 'filesystem') open = await onFileSystem(undo);
         else {
           const server = await (kind === 'minio' ? sharedMinio() : sharedRgw()).catch((error: unknown) =>

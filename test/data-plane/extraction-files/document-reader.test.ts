@@ -31,7 +31,7 @@ const TYPES = {
 const W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
 
 describe('the document reader', function () {
-  this.timeout(60_000); // the first load of its libraries takes long
+  this.timeout(180_000); // the first load of its libraries takes long
 
   const readers: DocumentReader[] = [];
   const aReader = (options: Partial<ReaderOptions> = {}): DocumentReader => {

@@ -88,7 +88,7 @@ const jpegHead = (width: number, height: number): Buffer => {
 };
 
 describe('hostile or broken TIFFs and HEICs', function () {
-  this.timeout(120_000); // the first load of the reader's libraries takes long
+  this.timeout(240_000); // the first load of the reader's libraries takes long
 
   const readers: DocumentReader[] = [];
   const aReader = (options: Partial<ReaderOptions> = {}): DocumentReader => {

@@ -4,7 +4,7 @@ import { documentReader, joinedText, type DocumentReader } from '../../../data-p
 import { needsBrowser } from '../../support/browser.js';
 
 describe('pictures of large print', function () {
-  this.timeout(120_000); // rendering and recognition take long
+  this.timeout(240_000); // rendering and recognition take long
 
   let reader: DocumentReader;
   before(() => (reader = documentReader({ residentBytes: () => process.memoryUsage.rss() })));

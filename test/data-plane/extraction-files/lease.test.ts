@@ -29,7 +29,7 @@ interface Process {
 
 for (const database of ['sqlite', 'postgres'] as const) {
   describe(`documents that several processes can read, on ${database}`, function () {
-    this.timeout(60_000); // the first load of the reader's libraries takes long
+    this.timeout(180_000); // the first load of the reader's libraries takes long
     if (database === 'postgres') needsPostgres();
     const undo: (() => unknown)[] = [];
     const clock = fakeClock();

@@ -28,7 +28,7 @@ import {
 const EACH = 64;
 
 describe('a contract as TIFF or HEIC', function () {
-  this.timeout(120_000); // printing, scanning and recognition take long
+  this.timeout(240_000); // printing, scanning and recognition take long
 
   let reader: DocumentReader;
   before(() => (reader = documentReader({ residentBytes: () => process.memoryUsage.rss() })));

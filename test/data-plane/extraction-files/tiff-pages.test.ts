@@ -74,7 +74,7 @@ const expectDots = (
 const inkOnPaper = (x: number, y: number): number => (isInk(x, y) ? 0 : 255);
 
 describe('the pages of a TIFF', function () {
-  this.timeout(60_000); // the first load of the decompression library takes long
+  this.timeout(180_000); // the first load of the decompression library takes long
 
   describe('black and white', () => {
     // The strips that libtiff 4.5 creates from these pixels: `tiffcp -c g4`, `-c g3:1d`, `-c g3:2d`, `-c g3:1d:fill`.

@@ -25,7 +25,7 @@ const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.doc
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
 describe('twelve contracts as files', function () {
-  this.timeout(120_000); // printing, scanning and recognition take long
+  this.timeout(240_000); // printing, scanning and recognition take long
 
   let reader: DocumentReader;
   const outcomes: Outcome[] = [];

@@ -113,7 +113,7 @@ describe('the probe of an S3 store', () => {
   let minio: S3Server | undefined;
   let bucket = 0;
   before('MinIO', async function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     minio = await sharedMinio().catch((error: unknown) =>
       skip(this, error instanceof Error ? error.message : String(error)),
     );

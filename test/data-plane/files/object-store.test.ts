@@ -118,7 +118,7 @@ describe('object stores', () => {
     });
 
     it('list more than one page of a server', async function () {
-      this.timeout(60_000);
+      this.timeout(180_000);
       const names = Array.from({ length: 1_005 }, (_unused, index) => `many/${String(index).padStart(5, '0')}`);
       for (let at = 0; at < names.length; at += 50)
         await Promise.all(names.slice(at, at + 50).map((key) => putObject(store(), key, bytesOf('x'))));
@@ -164,7 +164,7 @@ describe('object stores', () => {
     });
 
     it('never mix bytes or return a wrong entity tag during a hundred overlapping PUTs to the copied key', async function () {
-      this.timeout(60_000);
+      this.timeout(180_000);
       const from = newKey();
       const versions = Array.from({ length: 100 }, (_unused, index) => Buffer.alloc(60_000 + index, index + 1));
       const tags = new Map<string, number>();
