@@ -198,7 +198,8 @@ describe('a collector that is not there for spans', () => {
   it('costs requests nothing while it hangs, drops spans above the queue, and delays the stop by three seconds', async () => {
     collector.behave('hang');
     const server = await serverWith({
-      OTEL_EXPORTER_OTLP_TIMEOUT: '60000',
+      // Longer than the stop waits, and short enough that no attempt outlives the test.
+      OTEL_EXPORTER_OTLP_TIMEOUT: '4000',
       OTEL_BSP_MAX_QUEUE_SIZE: '10',
       OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '5',
     });
