@@ -260,6 +260,7 @@ describe('kept answers', () => {
         };
         /** Runs with a call whose use is noted; the wrapper itself may read all of it. */
         function spied<O extends { run(...given: never[]): unknown }>(operation: O): O {
+          // Each operation has an input type of its own.
           const run = operation.run as unknown as (context: unknown, call: Call, input: unknown) => unknown;
           return {
             ...operation,

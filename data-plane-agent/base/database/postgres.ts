@@ -73,6 +73,7 @@ class PostgresDatabase implements Database {
     // Several statements in one message are one transaction.
     const text = `SELECT set_config('duebook.tenant', '${tenant}', true), set_config('statement_timeout', '${timeoutMs}', true); ${sql.replaceAll('?', `'${tenant}'`)}`;
     const asked = this.withClient(async (client) => {
+      // The driver returns a list for several statements, which its types do not say.
       const [, { rows }] = (await ask(client, text)) as unknown as [pg.QueryResult, pg.QueryResult<Row>];
       return rows[0];
     }, deadline);

@@ -69,6 +69,7 @@ export class KeptAnswers {
 
   private async run<T extends object>(key: string, read: () => Promise<Versioned<T>>): Promise<T> {
     const reading = read();
+    // Its error is that of the first reader, who gets it below; those who share the read then read themselves.
     const running = reading.catch(() => undefined);
     this.running.set(key, running);
     try {
