@@ -106,6 +106,8 @@ export function watchedServer(): { slowOf(endpoint: Endpoint, bodiesOf: BodiesOf
   return {
     async slowOf(endpoint, bodiesOf) {
       const { route } = endpoint;
+      // Not a reminder for each of the thousands of lines that earlier requests created, again for each body.
+      if (route.startsWith('POST /collections/')) org = await organisation(server);
       const slow: (string | undefined)[] = [];
       const bodies = route.startsWith('GET ') ? [] : bodiesOf(endpoint, await sample(route));
       for (const { label } of bodies) {

@@ -1,18 +1,26 @@
 // CommonJS because mocha loads reporters with require(), which warns about ES modules on older versions of Node.js.
+const { appendFileSync } = require('node:fs');
 const { reporters } = require('mocha');
 
 /**
  * Mocha's Spec reporter. At the end (after global teardown) it lists each failed or skipped test with its reason, and a
  * last line `N passed, N failed[, N skipped]`. With REQUIRE_SERVICES=1 skipped tests count as failed, also in the exit
- * code.
+ * code. The files of failed tests are appended to the file that FAILED_FILES names, if it is set, one per line; `unknown` where
+ * mocha does not tell.
  */
 class PlainEnd extends reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
     this.skipped = [];
-    runner.on('pending', (test) => this.skipped.push(test));
+    runner.on('pending', (test) => {
+      this.skipped.push(test);
+      if (process.env.REQUIRE_SERVICES === '1') noteFile(test);
+    });
     this.failed = [];
-    runner.on('fail', (test, error) => this.failed.push(`${test.fullTitle()} (${firstLine(error)})`));
+    runner.on('fail', (test, error) => {
+      this.failed.push(`${test.fullTitle()} (${firstLine(error)})`);
+      noteFile(test);
+    });
   }
 
   done(failures, fn) {
@@ -29,6 +37,10 @@ class PlainEnd extends reporters.Spec {
     process.stdout.write(`${lines.join('\n')}\n`);
     fn(failures + skippedCounts);
   }
+}
+
+function noteFile(test) {
+  if (process.env.FAILED_FILES) appendFileSync(process.env.FAILED_FILES, `${test.file ?? 'unknown'}\n`);
 }
 
 const firstLine = (error) => String(error?.message ?? error).split('\n', 1)[0];
