@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import type Koa from 'koa';
 import type { Clock } from '../data-plane-agent/base/clock.js';
 import { newId } from '../data-plane-agent/base/ids.js';
+import type { Database } from '../data-plane-agent/base/database/database.js';
 import { isUnavailable } from '../data-plane-agent/base/database/errors.js';
 import { Leases } from '../data-plane-agent/base/database/leases.js';
 import type { Log } from '../data-plane-agent/base/log.js';
@@ -41,7 +42,9 @@ import type { Caller } from './http/handler.js';
 import { createMetrics } from '../data-plane-agent/base/http/metrics.js';
 import { livez, readyz } from '../data-plane-agent/base/http/probes.js';
 import { openapiPage } from './http/openapi.js';
+import { createOverload, type Overload } from './http/overload.js';
 import { rateLimit } from './http/rate-limit.js';
+import { createTurns } from './http/turns.js';
 import { refuseOtherKeys } from './key-ring-check.js';
 import { createOutbounds } from './outbounds.js';
 import { createAiGateway } from './integrations/ai-gateway/ai-gateway.js';
@@ -75,12 +78,15 @@ export interface ComposeOptions {
   readonly argon2?: Argon2 | undefined;
   /** For tests: hosts the data plane elsewhere and calls it over a connection. */
   readonly host?: Host | undefined;
+  /** For tests: whether requests may begin, in place of what the databases' connections say. */
+  readonly mayBegin?: (() => boolean) | undefined;
   /** The port on which the process listens, for connections of agents. Without it none are accepted. */
   readonly port?: number | undefined;
 }
 
 export interface Composed {
   readonly app: Koa<HttpState>;
+  readonly overload: Overload;
   readonly services: Services;
   readonly foundation: Foundation;
   /** Not started yet: `serve` starts them. */
@@ -102,6 +108,7 @@ export async function compose(
     host,
     port,
     signInAs,
+    mayBegin,
   }: ComposeOptions,
 ): Promise<Composed> {
   const foundation = await openFoundation(config, { clock, log, tracer, residentBytes, host, port });
@@ -191,6 +198,12 @@ export async function compose(
     };
     const version = versionOf(import.meta.url);
     const linkKeys = links?.keys ?? createLinkKeys({ ...parts, keyRing: config.keyRing });
+    const overload = createOverload({
+      turns: createTurns({ mayBegin: mayBegin ?? (() => [platform, hosted?.database].every(hasRoom)) }),
+      clock,
+      log,
+      metrics,
+    });
     const limit = rateLimit({ perMinute: config.rateLimitPerMinute });
     const joining = composeJoining(config, {
       ...parts,
@@ -213,6 +226,7 @@ export async function compose(
             signal: caller.signal,
           }),
         limit,
+        overload,
         https: config.publicUrl.startsWith('https:'),
         checkAnswers,
       },
@@ -261,9 +275,19 @@ export async function compose(
       await refusals.flush();
       await foundation.close();
     };
-    return { app, services, foundation, schedules, close };
+    return { app, overload, services, foundation, schedules, close };
   } catch (error) {
     await foundation.close();
     throw error;
   }
+}
+
+/**
+ * Whether a database can take more work: on PostgreSQL, fewer requests wait for a connection than there are. An SQLite
+ * database works in this process, whose turns are limited by time.
+ */
+function hasRoom(database: Database | undefined): boolean {
+  if (database?.dialect !== 'postgres') return true;
+  const { used, free, waiting } = database.pool();
+  return waiting === 0 || waiting < used + free;
 }

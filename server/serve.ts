@@ -44,7 +44,7 @@ export async function serve(
     front.onUpgrade(hub.upgrades);
     await hub.start();
   }
-  front.serve(composed.app);
+  front.serve(composed.app, composed.overload.refuse);
   composed.schedules.start();
   hosted?.background.add(hosted.probes.files());
   lifecycle.ready();

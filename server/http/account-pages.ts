@@ -1,4 +1,4 @@
-import { PREFIX } from './mount.js';
+import { PREFIX } from './prefix.js';
 import { documents, escaped, type Page } from '../../data-plane-agent/base/http/pages.js';
 
 /**

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { onFirstUse } from '../../data-plane-agent/base/on-first-use.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { PAGE_SCRIPT, PAGE_STYLE } from './docs-style.js';
-import { PREFIX } from './mount.js';
+import { PREFIX } from './prefix.js';
 import { documents, escaped, type Page } from '../../data-plane-agent/base/http/pages.js';
 
 const VIEWER = 'openapi-explorer/dist/browser/openapi-explorer.min.js';

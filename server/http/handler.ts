@@ -18,6 +18,7 @@ import { bodyLimits } from './body-limits.js';
 import { idempotencyKey, idempotencyOf, ifMatch, NO_CONDITIONS, requestHash, type Conditions } from './conditions.js';
 import { isChallenged, ISSUE_READS, type Endpoint } from './endpoint.js';
 import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
+import { waitsForTurn, type Overload } from './overload.js';
 import { queryReader } from './query.js';
 import type { RateLimit } from './rate-limit.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
@@ -30,6 +31,7 @@ export interface Api {
   /** The data plane of the caller's tenant, bound to this request. */
   planeFor(caller: Caller): Plane;
   readonly limit: RateLimit | undefined;
+  readonly overload: Pick<Overload, 'turn'>;
   /** The public URL is https, so cookies are `Secure`. */
   readonly https: boolean;
   /** For tests: an answer that does not match its declaration is an error (500). */
@@ -62,12 +64,15 @@ export function handler(
   const ids = idFields(endpoint);
   const challenged = isChallenged(endpoint);
   const answer = answerer(endpoint, api);
+  const waits = waitsForTurn(endpoint);
   // A write continues after a disconnect, so that a repeated request finds its result.
   const onlyReads = endpoint.route.startsWith('GET ') || endpoint.produces !== undefined;
 
   return async (ctx, params) => {
     const { info } = ctx.state.exchange;
     const began = await enter(ctx);
+    const turn = began && waits ? api.overload.turn(ctx, began.tenant.id) : undefined;
+    if (turn) await turn;
     const sent = await readJson(ctx, limits);
     const principal = began && announcesBody(ctx) ? await recheck(ctx, began) : began;
     const query = readQuery(ctx.querystring);

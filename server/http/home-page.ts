@@ -1,6 +1,6 @@
 import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
 import { documents, escaped, type Page } from '../../data-plane-agent/base/http/pages.js';
-import { PREFIX } from './mount.js';
+import { PREFIX } from './prefix.js';
 
 export interface HomePageOptions {
   readonly productName: string;

@@ -3,12 +3,11 @@ import { fail } from '../../data-plane-agent/base/failures.js';
 import type { Endpoint } from './endpoint.js';
 import type { HttpMiddleware, HttpState } from '../../data-plane-agent/base/http/exchange.js';
 import { handler, type Api } from './handler.js';
+import { PREFIX } from './prefix.js';
 import { problem } from '../../data-plane-agent/base/http/problems.js';
 
 /** The only list of endpoints: the key is the endpoint's name and its `operationId` in the OpenAPI document. */
 export type Endpoints = Readonly<Record<string, Endpoint>>;
-
-export const PREFIX = '/api/v1';
 
 /**
  * The endpoints as Koa middleware. Refusals have a fixed order: 404 and 405 for the path, then 401, 403 for the plan

@@ -13,7 +13,7 @@ const FRAMEWORK: Readonly<Record<number, string>> = {
   415: 'The body is not `application/json`.',
   431: 'The request line and headers are larger than 64 KiB.',
   500: 'An internal error. The message contains only the request id.',
-  503: 'A database or a queue is unavailable; retry after `Retry-After`.',
+  503: 'A database or a queue is unavailable, or more requests have arrived than can be answered in time: nothing was done, so the request can be repeated after `Retry-After`.',
 };
 
 /** All answers of an endpoint, by status, each with its schema. */

@@ -55,6 +55,8 @@ export interface ServerOptions {
   readonly objects?: HostParts['objects'];
   /** By default, answers that do not match their declaration are 500. */
   readonly checkAnswers?: boolean;
+  /** Whether requests may begin; by default what the databases' connections say. */
+  readonly mayBegin?: () => boolean;
 }
 export type DatabaseKind = 'sqlite' | 'postgres';
 /** The kinds of `forEachServer`: on `remote` the contract data of an SQLite server is reached over links to agents. */
@@ -79,6 +81,7 @@ export async function startServer({
   onAnswered,
   objects,
   checkAnswers = true,
+  mayBegin,
 }: ServerOptions = {}): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'duebook-server-'));
   const undo: (() => Promise<void>)[] = [() => rm(dataDir, { recursive: true, force: true })];
@@ -115,6 +118,7 @@ export async function startServer({
       residentBytes: () => process.memoryUsage.rss(),
       checkAnswers,
       argon2,
+      mayBegin,
       host: remote ? hostedByAgents({ undo, objects, onAnswered }) : hostedHere(objects),
     });
     const url = `http://127.0.0.1:${port}`;

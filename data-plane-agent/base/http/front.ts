@@ -11,8 +11,8 @@ import { problem, writeProblems } from './problems.js';
 
 /** The listening socket of a process, open before it has anything to serve. */
 export interface Front extends Listening {
-  /** Routes all further requests to the app. */
-  serve(app: Koa<HttpState>): void;
+  /** Routes all further requests to the app, unless `refuse` has answered them. */
+  serve(app: Koa<HttpState>, refuse?: (request: IncomingMessage, answer: ServerResponse) => boolean): void;
 }
 
 /**
@@ -34,7 +34,13 @@ export async function openFront({
 }): Promise<Front> {
   let handle = callbackOf(startingApp({ clock, log }));
   const listening = await listen((request, answer) => handle(request, answer), { host, port, tls });
-  return { ...listening, serve: (app) => void (handle = callbackOf(app)) };
+  const serve: Front['serve'] = (app, refuse = () => false) => {
+    const callback = callbackOf(app);
+    handle = (request, answer) => {
+      if (!refuse(request, answer)) callback(request, answer);
+    };
+  };
+  return { ...listening, serve };
 }
 
 function startingApp({ clock, log }: { clock: Clock; log: Log }): Koa<HttpState> {

@@ -1,0 +1,2 @@
+/** The path below which all endpoints are. */
+export const PREFIX = '/api/v1';

@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import { createTurns, type Turns, type TurnsOptions } from '../../server/http/turns.js';
+import { failureOf } from '../support/failures.js';
+
+describe('turns of requests', () => {
+  /** Time and turns of the event loop that the test makes. */
+  const simulated = (options: TurnsOptions = {}) => {
+    let time = 1_000;
+    let next: (() => void)[] = [];
+    const turns = createTurns({
+      now: () => time,
+      nextTurn: (run) => next.push(run),
+      later: (run) => next.push(run),
+      ...options,
+    });
+    return {
+      turns,
+      passes: (ms: number) => void (time += ms),
+      /** Runs what was meant for the next turn of the event loop, and all that follows from it at once. */
+      turn: async () => {
+        const run = next;
+        next = [];
+        for (const one of run) one();
+        await new Promise<void>((resolve) => setImmediate(resolve));
+      },
+    };
+  };
+  /** Takes turns; what has begun is in `begun`, in its order. */
+  const taking = (turns: Turns, begun: string[]) => (tenant: string, name: string) => {
+    const turn = turns.take(tenant);
+    if (turn) void turn.then(() => begun.push(name));
+    else begun.push(name);
+  };
+
+  it('let requests begin at once while there is time', () => {
+    const { turns, passes } = simulated();
+    const begun: string[] = [];
+    const take = taking(turns, begun);
+    take('a', '1');
+    passes(4);
+    take('a', '2');
+    expect([begun, turns.waiting]).to.deep.equal([['1', '2'], 0]);
+  });
+
+  it('let others wait for the next turn of the event loop, in their order', async () => {
+    const { turns, passes, turn } = simulated();
+    const begun: string[] = [];
+    const take = taking(turns, begun);
+    take('a', '1');
+    passes(6);
+    take('a', '2');
+    passes(-6); // as if the clock had stood still: what waits goes first all the same
+    take('a', '3');
+    expect([begun, turns.waiting]).to.deep.equal([['1'], 2]);
+    await turn();
+    expect([begun, turns.waiting]).to.deep.equal([['1', '2', '3'], 0]);
+  });
+
+  it('begin no more than the time of one turn allows', async () => {
+    const { turns, passes, turn } = simulated();
+    const begun: string[] = [];
+    void turns.take('a');
+    passes(6);
+    for (let n = 0; n < 6; n++) void turns.take('a')?.then(() => (passes(3), begun.push(`${n}`)));
+    for (const count of [2, 4, 6]) {
+      await turn();
+      expect(begun).to.have.length(count);
+    }
+  });
+
+  it('go round the organisations', async () => {
+    const { turns, passes, turn } = simulated();
+    const begun: string[] = [];
+    const take = taking(turns, begun);
+    void turns.take('a');
+    passes(6);
+    for (const name of ['a1', 'a2', 'a3', 'b1', 'c1', 'b2']) take(name.slice(0, 1), name);
+    await turn();
+    expect(begun).to.deep.equal(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+  });
+
+  it('wait while nothing may begin', async () => {
+    let mayBegin = false;
+    const { turns, turn } = simulated({ mayBegin: () => mayBegin });
+    const begun: string[] = [];
+    const take = taking(turns, begun);
+    take('a', '1');
+    for (let n = 0; n < 3; n++) await turn();
+    expect(begun).to.deep.equal([]);
+    mayBegin = true;
+    await turn();
+    expect(begun).to.deep.equal(['1']);
+  });
+
+  it('are refused to an organisation whose oldest request has waited too long, and not to others', async () => {
+    const { turns, passes } = simulated({ mayBegin: () => false });
+    void turns.take('a');
+    passes(250);
+    void turns.take('a');
+    passes(1);
+    expect(await failureOf((async () => turns.take('a'))())).to.deep.include({
+      code: 'OVERLOADED',
+      details: { retryAfterSeconds: 1 },
+    });
+    expect([turns.isOver('a'), turns.isOver('b')]).to.deep.equal([true, false]);
+    void turns.take('b');
+    expect(turns.waiting).to.equal(3);
+  });
+
+  it('are refused when so many wait that the last one would wait too long at the present pace', async () => {
+    const { turns, passes, turn } = simulated();
+    void turns.take('a');
+    passes(6);
+    for (let n = 0; n < 80; n++) void turns.take('a')?.then(() => passes(20));
+    while (turns.waiting > 0) await turn();
+    let taken = 0;
+    for (; !turns.isOver('b') && taken < 1_000; taken++) void turns.take('b');
+    // 250 ms for 20 ms each, and the one that begins at once.
+    expect(taken).to.be.within(13, 15);
+    expect(turns.isOver('a')).to.equal(false);
+  });
+
+  it('wait only up to a number', () => {
+    const { turns } = simulated({ mayBegin: () => false });
+    let taken = 0;
+    for (; !turns.isOver('a') && taken < 10_000; taken++) void turns.take('a');
+    expect(taken).to.be.within(100, 1_000);
+  });
+});
