@@ -99,7 +99,7 @@ export function createAnswering({
         call: { tenantId, requestId: requestId ?? '' },
       });
       const reply = await replyTo(request, signal);
-      const bytes = await jsonBytes(reply);
+      const bytes = await bytesOf(reply);
       const outcome = outcomeOf(reply);
       replied(span, reply);
       entry({
@@ -174,6 +174,25 @@ function isRequest(value: unknown): value is WireRequest {
     call.actor !== null
   );
 }
+
+/** The JSON of a reply, made once of an output that is returned again and again: it is frozen then. */
+async function bytesOf(reply: WireReply): Promise<Buffer> {
+  if (
+    !reply.ok ||
+    reply.replayed ||
+    typeof reply.output !== 'object' ||
+    reply.output === null ||
+    !Object.isFrozen(reply.output)
+  )
+    return jsonBytes(reply);
+  const known = made.get(reply.output);
+  if (known) return known;
+  const bytes = await jsonBytes(reply);
+  made.set(reply.output, bytes);
+  return bytes;
+}
+
+const made = new WeakMap<object, Buffer>();
 
 const refusedBy = ({ code, details }: Failure): WireReply => ({ ok: false, code, details, replayed: false });
 

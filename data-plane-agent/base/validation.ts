@@ -133,18 +133,23 @@ ajv.addKeyword({
   error: { message: ({ schema }) => `must be > 0; ${String(schema)}` },
 });
 
-const compiled = new WeakMap<TSchema, Check<unknown>>();
+const compiled = { request: new WeakMap<TSchema, Check<unknown>>(), answer: new WeakMap<TSchema, Check<unknown>>() };
 
 /**
  * Later calls with the same schema object return the same check. The schema is compiled when the check is first used:
  * compiling those of all endpoints would take most of a program's start.
  */
-export function checker<T extends TSchema>(schema: T): Check<Static<T>> {
-  const known = compiled.get(schema);
+export const checker = <T extends TSchema>(schema: T): Check<Static<T>> => checkOf(schema, 'request');
+
+/** As `checker`, for what was normalised when it was received: the value is left as it is. */
+export const unchangedChecker = <T extends TSchema>(schema: T): Check<Static<T>> => checkOf(schema, 'answer');
+
+function checkOf<T extends TSchema>(schema: T, kind: keyof typeof compiled): Check<Static<T>> {
+  const known = compiled[kind].get(schema);
   if (known) return known as Check<Static<T>>;
   const parts = onFirstUse(() => ({
     validate: ajv.compile(schema),
-    normalise: normaliser(schema) ?? ((value: unknown) => value),
+    normalise: (kind === 'request' && normaliser(schema)) || ((value: unknown) => value),
   }));
   const check: Check<Static<T>> = (input, at = []) => {
     const { validate, normalise } = parts();
@@ -152,7 +157,7 @@ export function checker<T extends TSchema>(schema: T): Check<Static<T>> {
     if (validate(value)) return { ok: true, value: value as Static<T> };
     return { ok: false, issues: issuesOf(validate.errors ?? [], at) };
   };
-  compiled.set(schema, check);
+  compiled[kind].set(schema, check);
   return check;
 }
 

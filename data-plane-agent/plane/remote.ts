@@ -132,6 +132,7 @@ function answerOf(reply: WireReply, operation: Declared, call: Call): Answer<unk
       );
     throw fail(reply.code, reply.details, { replayed: reply.replayed });
   }
+  if (isSound(reply.output, operation)) return { output: reply.output, replayed: reply.replayed };
   const checked = answerChecker(operation.output)(reply.output);
   if (!checked.ok)
     throw lost(
@@ -141,8 +142,15 @@ function answerOf(reply: WireReply, operation: Declared, call: Call): Answer<unk
         nothingRan: false,
       }),
     );
+  if (isShared(checked.value)) sound.set(checked.value, operation);
   return { output: checked.value, replayed: reply.replayed };
 }
+
+/** Outputs that were checked, with the operation whose they are: those that cannot change need no second check. */
+const sound = new WeakMap<object, Declared>();
+const isShared = (output: unknown): output is object =>
+  typeof output === 'object' && output !== null && Object.isFrozen(output);
+const isSound = (output: unknown, operation: Declared): boolean => isShared(output) && sound.get(output) === operation;
 
 const lost = (operation: Declared, call: Call, cause: TransportError) =>
   operation.effect === 'read' || cause.nothingRan

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { FailureCode } from '../../data-plane-agent/base/failures.js';
+import { frozen } from '../../data-plane-agent/base/frozen.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
 import { isCleanText } from '../../data-plane-agent/base/validation.js';
@@ -398,5 +399,27 @@ describe('a remote data plane', () => {
       { plane: invalidAnswers },
     );
     expect(result).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
+  });
+
+  it('checks an output that cannot change once for each operation, and again while it is refused', async () => {
+    const call = aCall();
+    const made = await local.invoke('createContract', { call }, aContract());
+    const { id } = made.output;
+    const output = frozen(made.output);
+    const invalid = Object.freeze({ id });
+    const answering = (reply: unknown) =>
+      createRemoteDataPlane<Operations>({
+        operations: OPERATIONS,
+        transport: () => Promise.resolve({ ok: true, output: reply, replayed: false }),
+      });
+    const asking = { call, signal: NEVER_ABORTED };
+    for (let n = 0; n < 2; n++) {
+      expect((await answering(output).invoke('getContract', asking, { contractId: id })).output).to.equal(output);
+      for (const refused of [
+        answering(invalid).invoke('getContract', asking, { contractId: id }),
+        answering(output).invoke('getPaymentStats', asking, {}),
+      ])
+        expect(await failureOf(refused)).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
+    }
   });
 });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { signReply, type RequestFacts } from '../../data-plane-agent/base/link/envelope.js';
 import { newLinkKey, signerOf, verifierOf, type LinkKeyPair } from '../../data-plane-agent/base/link/keys.js';
 import { TransportError, type WireReply } from '../../data-plane-agent/plane/contract/wire.js';
+import { KnownReplies } from '../../server/data-planes/link/known-replies.js';
 import { transportOver } from '../../server/data-planes/link/transport.js';
 import { fakeClock } from '../support/clock.js';
 import { aCall } from '../support/plane.js';
@@ -16,6 +17,13 @@ const jtiIn = (token: string): string =>
   (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { jti: string }).jti;
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
+interface Received {
+  readonly sent?: string;
+  readonly name?: string;
+  readonly known?: KnownReplies;
+  readonly tenantId?: string;
+}
+
 describe('the reply of an agent', () => {
   const clock = fakeClock();
   let control: LinkKeyPair;
@@ -26,23 +34,24 @@ describe('the reply of an agent', () => {
   });
 
   /** What the control plane makes of a reply with this body, signed by the agent. */
-  const received = (text: string, { sent = text } = {}): Promise<WireReply> => {
+  const received = (
+    text: string,
+    { sent = text, name = 'getContract', known, tenantId = FACTS.tenantId }: Received = {},
+  ): Promise<WireReply> => {
+    const facts = { ...FACTS, tenantId };
     const transport = transportOver(
       {
         protocol: 1,
-        facts: FACTS,
+        facts,
         send: ({ head }) => {
           const by = { signer: signerOf(agent), clock };
-          const token = signReply(FACTS, { jti: jtiIn(String(head['token'])), body: Buffer.from(text), ...by });
+          const token = signReply(facts, { jti: jtiIn(String(head['token'])), body: Buffer.from(text), ...by });
           return Promise.resolve({ head: { token }, body: Buffer.from(sent) });
         },
       },
-      { signers: () => Promise.resolve([signerOf(control)]), keyOf: () => verifierOf(agent.publicJwk), clock },
+      { signers: () => Promise.resolve([signerOf(control)]), keyOf: () => verifierOf(agent.publicJwk), clock, known },
     );
-    return transport(
-      { protocol: 1, name: 'getContract', call: aCall(), input: {} },
-      { signal: new AbortController().signal },
-    );
+    return transport({ protocol: 1, name, call: aCall(), input: {} }, { signal: new AbortController().signal });
   };
   const faultOf = async (text: string, options?: { readonly sent: string }): Promise<TransportError> => {
     const error: unknown = await received(text, options).catch((thrown: unknown) => thrown);
@@ -73,6 +82,52 @@ describe('the reply of an agent', () => {
       expect(error.message, text.slice(0, 20)).to.equal('the reply is not one of an operation');
       expect(error.nothingRan).to.equal(false);
     }
+  });
+
+  it('is the same object from the second time on, if its bytes are the same', async () => {
+    const known = new KnownReplies((name) => name === 'getContract');
+    const text = '{"ok":true,"output":{"list":[{"a":1}]},"replayed":false}';
+    const [first, second, third] = [
+      await received(text, { known }),
+      await received(text, { known }),
+      await received(text, { known }),
+    ];
+    expect([first === second, second === third]).to.deep.equal([false, true]);
+    expect([first, third]).to.deep.equal([JSON.parse(text), JSON.parse(text)]);
+    const { output } = third as { output: { list: { a: number }[] } };
+    expect(() => output.list.push({ a: 2 })).to.throw(TypeError);
+    expect(() => Object.assign(output.list[0] ?? {}, { a: 2 })).to.throw(TypeError);
+    const other = text.replace('1', '2');
+    expect(await received(other, { known })).to.deep.equal(JSON.parse(other));
+  });
+
+  it('is not shared between organisations and operations, nor kept of an operation that is not asked again', async () => {
+    const known = new KnownReplies((name) => name !== 'createContract');
+    const text = '{"ok":true,"output":{"a":1},"replayed":false}';
+    const twice = async (options: Received) => {
+      await received(text, { known, ...options });
+      return received(text, { known, ...options });
+    };
+    const kept = await twice({});
+    expect(await received(text, { known })).to.equal(kept);
+    for (const options of [{ tenantId: '018f0000-0000-7000-8000-000000000009' }, { name: 'listContracts' }])
+      expect(await twice(options)).to.not.equal(kept);
+    expect(await twice({ name: 'createContract' })).to.not.equal(
+      await received(text, { name: 'createContract', known }),
+    );
+    const failure = '{"ok":false,"code":"NOT_FOUND","details":{},"replayed":false}';
+    for (let n = 0; n < 2; n++) await received(failure, { known });
+    expect(await received(failure, { known })).to.not.equal(await received(failure, { known }));
+  });
+
+  it('is still refused if its bytes are known, but signed for another request', async () => {
+    const known = new KnownReplies(() => true);
+    const text = '{"ok":true,"output":{"a":1},"replayed":false}';
+    for (let n = 0; n < 3; n++) await received(text, { known });
+    const refused: unknown = await received(text, { known, sent: text.replace('1', '2') }).catch(
+      (error: unknown) => error,
+    );
+    expect(refused).to.be.instanceOf(TransportError);
   });
 
   it('has failures whose details are not deeper than anything that is answered', async () => {

@@ -98,10 +98,14 @@ export const signReply = (
     { claims: { re: jti, sid: facts.session, bh: hashOf(body) }, ...by },
   );
 
-/**
- * The control plane verifies the reply to its request `jti`, and returns when the agent signed it by its own clock, in
- * epoch milliseconds of a full second. Throws TokenRefused.
- */
+export interface VerifiedReply {
+  /** When the agent signed it, by its own clock, in epoch milliseconds of a full second. */
+  readonly signedAt: number;
+  /** SHA-256 of the body, as base64url. */
+  readonly bodyHash: string;
+}
+
+/** The control plane verifies the reply to its request `jti`. Throws TokenRefused. */
 export async function verifyReply(
   { token, body, jti }: { readonly token: string; readonly body: Uint8Array; readonly jti: string },
   facts: RequestFacts,
@@ -109,7 +113,7 @@ export async function verifyReply(
     readonly keyOf: KeyOf;
     readonly clock: Clock;
   },
-): Promise<number> {
+): Promise<VerifiedReply> {
   const claims = await verifyToken(
     token,
     { type: 'reply', issuer: facts.connectionId, audience: facts.controlPlane },
@@ -117,8 +121,9 @@ export async function verifyReply(
   );
   if (claims['re'] !== jti) throw new TokenRefused('replayed', 'the reply is to another request');
   if (claims['sid'] !== facts.session) throw new TokenRefused('session', 'the reply is of another session');
-  if (claims['bh'] !== hashOf(body)) throw new TokenRefused('body', 'the body is not the signed one');
-  return claims.iat * 1_000;
+  const bodyHash = hashOf(body);
+  if (claims['bh'] !== bodyHash) throw new TokenRefused('body', 'the body is not the signed one');
+  return { signedAt: claims.iat * 1_000, bodyHash };
 }
 
 const hashOf = (body: Uint8Array): string => hash('sha256', body, 'base64url');

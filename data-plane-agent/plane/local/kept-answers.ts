@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../base/database/database.js';
+import { frozen } from '../../base/frozen.js';
 import { weight } from '../../base/json-pieces.js';
 import { unlessAborted } from '../../base/unless-aborted.js';
 import type { Call } from '../contract/call.js';
@@ -92,10 +93,4 @@ export class KeptAnswers {
 function keyOf(name: string, call: Call, input: unknown): string {
   const { requestId: _request, timeoutMs: _timeout, idempotency: _key, ifVersion: _version, actor, ...view } = call;
   return JSON.stringify([name, actor.kind, actor.roleCode, view, input]);
-}
-
-function frozen<T extends object>(value: T): T {
-  if (Object.isFrozen(value)) return value;
-  for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) frozen(part as object);
-  return Object.freeze(value);
 }

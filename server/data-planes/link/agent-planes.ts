@@ -15,6 +15,7 @@ import type { LinkedConnection } from '../../store/linked-connections.js';
 import type { DataPlanes } from '../for-tenant.js';
 import { keyRecorder } from './agent-keys.js';
 import type { Breaker } from './breaker.js';
+import { KnownReplies } from './known-replies.js';
 import type { LinkMetrics, Outcome } from './metrics.js';
 import type { Routes } from './routes.js';
 import type { AgentStates } from './states.js';
@@ -39,11 +40,19 @@ export interface AgentPlanesParts {
  * The data planes of tenants behind their agents. Throws DATA_PLANE_NOT_CONNECTED if none has joined,
  * DATA_PLANE_UNAVAILABLE while it does not respond, and DATA_PLANE_MISMATCH for writes while it is not what was declared.
  */
-export function agentPlanes(parts: AgentPlanesParts): DataPlanes {
+export function agentPlanes(given: AgentPlanesParts): DataPlanes {
+  const parts = { ...given, known: new KnownReplies((operation) => KEPT.has(operation)) };
   return { forTenant: (tenantId) => planeOf(tenantId, parts) };
 }
 
-function planeOf(tenantId: string, parts: AgentPlanesParts): DataPlane<Operations> {
+/** The operations whose answers the plane keeps as well. */
+const KEPT: ReadonlySet<string> = new Set(
+  Object.entries(OPERATIONS).flatMap(([name, operation]) => ('isKept' in operation ? [name] : [])),
+);
+
+type Parts = AgentPlanesParts & { readonly known: KnownReplies };
+
+function planeOf(tenantId: string, parts: Parts): DataPlane<Operations> {
   const { states, metrics } = parts;
   return {
     async invoke(name, asking, input) {
@@ -92,8 +101,8 @@ const traced =
     );
 
 /** Finds the way anew for each attempt: the session of the first one may have ended. */
-function transportTo(tenantId: string, parts: AgentPlanesParts): Transport {
-  const { states, routes, breaker, signers, clock, metrics, greetAgain, onReply } = parts;
+function transportTo(tenantId: string, parts: Parts): Transport {
+  const { states, routes, breaker, signers, clock, metrics, greetAgain, onReply, known } = parts;
   return async (request, { signal }) => {
     const { connection } = await states.of(tenantId);
     const route = connection && (await routes.to(connection, signal));
@@ -106,6 +115,7 @@ function transportTo(tenantId: string, parts: AgentPlanesParts): Transport {
       signers,
       keyOf: keyRecorder(connection, clock).keyOf,
       clock,
+      known,
       onReply: (signedAt) => onReply?.(tenantId, signedAt),
       onRefused: (by, reason) => {
         refused = reason;

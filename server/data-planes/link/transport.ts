@@ -3,7 +3,12 @@ import { newId } from '../../../data-plane-agent/base/ids.js';
 import { jsonBytes } from '../../../data-plane-agent/base/json-pieces.js';
 import { beyond } from '../../../data-plane-agent/base/json-limits.js';
 import { parseJsonYielding } from '../../../data-plane-agent/base/json-yielding.js';
-import { signRequest, verifyReply, type RequestFacts } from '../../../data-plane-agent/base/link/envelope.js';
+import {
+  signRequest,
+  verifyReply,
+  type RequestFacts,
+  type VerifiedReply,
+} from '../../../data-plane-agent/base/link/envelope.js';
 import type { Signer } from '../../../data-plane-agent/base/link/keys.js';
 import { LINK } from '../../../data-plane-agent/base/link/limits.js';
 import { LinkLost, type LinkMessage } from '../../../data-plane-agent/base/link/session.js';
@@ -16,6 +21,7 @@ import {
 import { traceHeader } from '../../../data-plane-agent/base/trace.js';
 import type { Call } from '../../../data-plane-agent/plane/contract/call.js';
 import { TransportError, type Transport, type WireReply } from '../../../data-plane-agent/plane/contract/wire.js';
+import type { KnownReplies } from './known-replies.js';
 
 /** A way to an agent: a session of this process or of another replica, or the agent's endpoint. */
 export interface AgentRoute {
@@ -35,6 +41,7 @@ export interface TransportParts {
   readonly onRefused?: ((by: 'agent' | 'control_plane', reason: TokenRefusal) => void) | undefined;
   /** Called when a reply is accepted, with the time by the agent's clock, in epoch milliseconds of a full second. */
   readonly onReply?: ((signedAt: number) => void) | undefined;
+  readonly known?: KnownReplies | undefined;
 }
 
 /** Signs each request, sends it on the route, and verifies the reply. */
@@ -69,8 +76,13 @@ export const transportOver =
       // The first one may have run if the agent says that it received the request twice.
       throw new TransportError(`the agent refused the request: ${refused}`, { nothingRan: refused !== 'replayed' });
     }
-    await verified(reply, { jti: reply.jti, facts, parts });
-    return wireReply(reply.body);
+    const { bodyHash } = await verified(reply, { jti: reply.jti, facts, parts });
+    const name = { tenantId: facts.tenantId, operation: request.name, bodyHash };
+    const found = parts.known?.find(name);
+    if (found) return found;
+    const received = await wireReply(reply.body);
+    parts.known?.received(name, received, reply.body.length);
+    return received;
   };
 
 /** Who caused the request: the member, or the part of the system. */
@@ -97,11 +109,11 @@ async function verified(
     facts,
     parts: { keyOf, clock, onRefused, onReply },
   }: { readonly jti: string; readonly facts: RequestFacts; readonly parts: TransportParts },
-): Promise<void> {
+): Promise<VerifiedReply> {
   try {
-    // Also where nobody asks for the time: arguments of an optional call that does not happen are not evaluated.
-    const signedAt = await verifyReply({ token: textIn(head, 'token') ?? '', body, jti }, facts, { keyOf, clock });
-    onReply?.(signedAt);
+    const reply = await verifyReply({ token: textIn(head, 'token') ?? '', body, jti }, facts, { keyOf, clock });
+    onReply?.(reply.signedAt);
+    return reply;
   } catch (error) {
     if (!(error instanceof TokenRefused)) throw error;
     onRefused?.('control_plane', error.reason);
