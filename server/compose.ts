@@ -44,7 +44,7 @@ import { livez, readyz } from '../data-plane-agent/base/http/probes.js';
 import { openapiPage } from './http/openapi.js';
 import { createOverload, type Overload } from './http/overload.js';
 import { rateLimit } from './http/rate-limit.js';
-import { createTurns } from './http/turns.js';
+import { createTurns, type TurnsOptions } from './http/turns.js';
 import { refuseOtherKeys } from './key-ring-check.js';
 import { createOutbounds } from './outbounds.js';
 import { createAiGateway } from './integrations/ai-gateway/ai-gateway.js';
@@ -78,8 +78,8 @@ export interface ComposeOptions {
   readonly argon2?: Argon2 | undefined;
   /** For tests: hosts the data plane elsewhere and calls it over a connection. */
   readonly host?: Host | undefined;
-  /** For tests: whether requests may begin, in place of what the databases' connections say. */
-  readonly mayBegin?: (() => boolean) | undefined;
+  /** For tests: other limits of requests that wait for their turn. */
+  readonly turns?: TurnsOptions | undefined;
   /** The port on which the process listens, for connections of agents. Without it none are accepted. */
   readonly port?: number | undefined;
 }
@@ -108,7 +108,7 @@ export async function compose(
     host,
     port,
     signInAs,
-    mayBegin,
+    turns,
   }: ComposeOptions,
 ): Promise<Composed> {
   const foundation = await openFoundation(config, { clock, log, tracer, residentBytes, host, port });
@@ -199,7 +199,7 @@ export async function compose(
     const version = versionOf(import.meta.url);
     const linkKeys = links?.keys ?? createLinkKeys({ ...parts, keyRing: config.keyRing });
     const overload = createOverload({
-      turns: createTurns({ mayBegin: mayBegin ?? (() => [platform, hosted?.database].every(hasRoom)) }),
+      turns: createTurns({ mayBegin: () => [platform, hosted?.database].every(hasRoom), ...turns }),
       clock,
       log,
       metrics,

@@ -18,6 +18,8 @@ export interface Turns {
 export interface TurnsOptions {
   /** Whether what the requests work with can take more: a database may have no connection left. */
   readonly mayBegin?: () => boolean;
+  /** Milliseconds; a request that would wait longer is refused: who waits for a page asks again instead. */
+  readonly longestWaitMs?: number | undefined;
   /** For tests: milliseconds that never go back, and what calls a function in the next turn of the event loop. */
   readonly now?: () => number;
   readonly nextTurn?: (run: () => void) => unknown;
@@ -26,8 +28,7 @@ export interface TurnsOptions {
 
 /** Requests begin in a turn of the event loop until this time has passed; then others can arrive, or be refused. */
 const BEGIN_MS = 5;
-/** A request that would wait longer is refused: who waits for a page repeats the request instead. */
-const LONGEST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 500;
 const MOST_WAITING_OF_EACH = 1_000;
 /** How long to wait before asking again whether more can be taken. */
 const ASK_AGAIN_MS = 2;
@@ -45,6 +46,7 @@ interface Waiting {
 
 export function createTurns({
   mayBegin = () => true,
+  longestWaitMs = LONGEST_WAIT_MS,
   now = () => performance.now(),
   nextTurn = setImmediate,
   later = (run, ms) => setTimeout(run, ms).unref(),
@@ -72,8 +74,8 @@ export function createTurns({
     if (!own || !oldest) return false;
     return (
       own.length >= MOST_WAITING_OF_EACH ||
-      own.length * queues.size * pace > LONGEST_WAIT_MS ||
-      now() - oldest.since > LONGEST_WAIT_MS
+      own.length * queues.size * pace > longestWaitMs ||
+      now() - oldest.since > longestWaitMs
     );
   };
 

@@ -70,7 +70,8 @@ export function forEachPlane(
 export const aCall = (): Call => ({
   tenantId: newId(),
   requestId: 'test-request',
-  timeoutMs: 10_000,
+  // Longer than in production: what is tested is not how fast a busy machine is.
+  timeoutMs: 60_000,
   actor: { kind: 'user', id: newId(), name: 'Ming Li', roleCode: 'manager', ip: '127.0.0.1' },
   subjectScope: null,
   ownerScope: null,

@@ -10,6 +10,7 @@ import { embedded } from '../../server/data-planes/for-tenant.js';
 import type { Argon2 } from '../../server/credentials/passwords.js';
 import type { Config } from '../../server/config.js';
 import { loadServerConfig } from '../../server/config-load.js';
+import type { TurnsOptions } from '../../server/http/turns.js';
 import { serve } from '../../server/serve.js';
 import type { Foundation, Host } from '../../server/foundation.js';
 import type { Schedules } from '../../data-plane-agent/base/schedules.js';
@@ -55,8 +56,8 @@ export interface ServerOptions {
   readonly objects?: HostParts['objects'];
   /** By default, answers that do not match their declaration are 500. */
   readonly checkAnswers?: boolean;
-  /** Whether requests may begin; by default what the databases' connections say. */
-  readonly mayBegin?: () => boolean;
+  /** By default, requests wait for their turn as long as they have to, however slow the machine is. */
+  readonly turns?: TurnsOptions;
 }
 export type DatabaseKind = 'sqlite' | 'postgres';
 /** The kinds of `forEachServer`: on `remote` the contract data of an SQLite server is reached over links to agents. */
@@ -81,7 +82,7 @@ export async function startServer({
   onAnswered,
   objects,
   checkAnswers = true,
-  mayBegin,
+  turns = { longestWaitMs: 120_000 },
 }: ServerOptions = {}): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'duebook-server-'));
   const undo: (() => Promise<void>)[] = [() => rm(dataDir, { recursive: true, force: true })];
@@ -118,7 +119,7 @@ export async function startServer({
       residentBytes: () => process.memoryUsage.rss(),
       checkAnswers,
       argon2,
-      mayBegin,
+      turns,
       host: remote ? hostedByAgents({ undo, objects, onAnswered }) : hostedHere(objects),
     });
     const url = `http://127.0.0.1:${port}`;
