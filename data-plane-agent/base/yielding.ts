@@ -1,5 +1,10 @@
 /** How long work may block the event loop, in milliseconds; others wait little longer than this. */
 const SLICE_MS = 10;
+/**
+ * Iterations of the event loop between two slices. libuv accepts one connection per iteration: with one iteration per
+ * slice, a client that opens many connections would wait for seconds. An iteration without work takes microseconds.
+ */
+const ITERATIONS = 32;
 
 /**
  * For long synchronous work, such as work on SQLite: call the returned function between its steps. It yields to the
@@ -50,7 +55,13 @@ function end(): void {
   since = undefined;
   isScheduled = false;
   isReady = waiting.length > 0;
-  if (isReady) schedule();
+  if (isReady) scheduleAfter(ITERATIONS);
+}
+
+function scheduleAfter(iterations: number): void {
+  if (isScheduled) return; // other work has begun a slice meanwhile
+  if (iterations <= 1) schedule();
+  else setImmediate(scheduleAfter, iterations - 1);
 }
 
 /** A sequential `map` that yields to the event loop. */

@@ -68,11 +68,12 @@ export function handler(
   // A write continues after a disconnect, so that a repeated request finds its result.
   const onlyReads = endpoint.route.startsWith('GET ') || endpoint.produces !== undefined;
 
-  return async (ctx, params) => {
+  const handle = async (
+    ctx: HttpContext,
+    params: Readonly<Record<string, string>>,
+    began: Principal | undefined,
+  ): Promise<void> => {
     const { info } = ctx.state.exchange;
-    const began = await enter(ctx);
-    const turn = began && waits ? api.overload.turn(ctx, began.tenant.id) : undefined;
-    if (turn) await turn;
     const sent = await readJson(ctx, limits);
     const principal = began && announcesBody(ctx) ? await recheck(ctx, began) : began;
     const query = readQuery(ctx.querystring);
@@ -152,6 +153,17 @@ export function handler(
     await answer(ctx, await endpoint.run(work as Parameters<Endpoint['run']>[0]), () =>
       principal ? recheckVisibility(ctx, principal) : Promise.resolve(),
     );
+  };
+  return async (ctx, params) => {
+    const began = await enter(ctx);
+    if (!began || !waits) return handle(ctx, params, began);
+    const taken = api.overload.turn(ctx, began.tenant.id);
+    const turn = taken instanceof Promise ? await taken : taken;
+    try {
+      return await handle(ctx, params, began);
+    } finally {
+      turn.ended();
+    }
   };
 }
 

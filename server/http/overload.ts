@@ -9,12 +9,12 @@ import { failureRefusal, JSON_TYPE } from '../../data-plane-agent/base/http/prob
 import type { Log } from '../../data-plane-agent/base/log.js';
 import type { Endpoint } from './endpoint.js';
 import { PREFIX } from './prefix.js';
-import { overloaded, type Turns } from './turns.js';
+import { overloaded, type Turn, type Turns } from './turns.js';
 
 /** Refuses requests that the process cannot answer in time: 503 with `Retry-After`, at once. */
 export interface Overload {
-  /** Waits until a request of the tenant may begin: `undefined` if it may now. Throws OVERLOADED. */
-  turn(ctx: HttpContext, tenantId: string): Promise<void> | undefined;
+  /** Waits until a request of the tenant may begin; not a promise if that is now. Throws OVERLOADED. */
+  turn(ctx: HttpContext, tenantId: string): Turn | Promise<Turn>;
   /**
    * Refuses a request before anything is done for it, if its token is one whose requests have waited lately and would
    * have to wait too long now: otherwise most of the time would be spent on authenticating what is then refused. The
@@ -68,7 +68,7 @@ export function createOverload({
     turn: (ctx, tenantId) => {
       try {
         const turn = turns.take(tenantId);
-        if (turn) note(ctx, tenantId);
+        if (turn instanceof Promise) note(ctx, tenantId);
         return turn;
       } catch (error) {
         if (!isFailure(error, 'OVERLOADED')) throw error;

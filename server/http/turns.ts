@@ -7,17 +7,24 @@ import { fail, type Failure } from '../../data-plane-agent/base/failures.js';
  * process can bear none is answered in time.
  */
 export interface Turns {
-  /** `undefined` if the request may begin now; otherwise resolves when it may. Throws OVERLOADED. */
-  take(tenantId: string): Promise<void> | undefined;
+  /** Resolves when the request may begin; not a promise if that is now. Throws OVERLOADED. */
+  take(tenantId: string): Turn | Promise<Turn>;
   /** Whether a request of the tenant would be refused now. */
   isOver(tenantId: string): boolean;
   /** Requests that wait. */
   readonly waiting: number;
 }
 
+/** A request that has begun. */
+export interface Turn {
+  ended(): void;
+}
+
 export interface TurnsOptions {
   /** Whether what the requests work with can take more: a database may have no connection left. */
   readonly mayBegin?: () => boolean;
+  /** Whether the thread has been at work nearly all of the time lately. */
+  readonly isBusy?: () => boolean;
   /** Milliseconds; a request that would wait longer is refused: who waits for a page asks again instead. */
   readonly longestWaitMs?: number | undefined;
   /** For tests: milliseconds that never go back, and what calls a function in the next turn of the event loop. */
@@ -26,9 +33,16 @@ export interface TurnsOptions {
   readonly later?: (run: () => void, ms: number) => unknown;
 }
 
+/**
+ * While the thread is busy no more requests are under way: more of them would only make each take longer. Enough that
+ * writes share a commit. Where requests wait for something else, such as an agent, there is no limit.
+ */
+const UNDER_WAY = 24;
+/** A request that takes longer, such as an export, does not count any more. */
+const COUNTED_MS = 1_000;
 /** Requests begin in a turn of the event loop until this time has passed; then others can arrive, or be refused. */
 const BEGIN_MS = 5;
-const LONGEST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 800;
 const MOST_WAITING_OF_EACH = 1_000;
 /** How long to wait before asking again whether more can be taken. */
 const ASK_AGAIN_MS = 2;
@@ -41,11 +55,12 @@ export const overloaded = (): Failure => fail('OVERLOADED', { retryAfterSeconds:
 
 interface Waiting {
   readonly since: number;
-  readonly begin: () => void;
+  readonly begin: (turn: Turn) => void;
 }
 
 export function createTurns({
   mayBegin = () => true,
+  isBusy = loopIsBusy(),
   longestWaitMs = LONGEST_WAIT_MS,
   now = () => performance.now(),
   nextTurn = setImmediate,
@@ -53,8 +68,9 @@ export function createTurns({
 }: TurnsOptions = {}): Turns {
   /** By tenant. The tenant that has waited longest since its last turn comes first. */
   const queues = new Map<string, Waiting[]>();
+  const underWay = createUnderWay(now, () => unblock());
   let waiting = 0;
-  let isPumping = false;
+  let state: 'idle' | 'pumping' | 'blocked' = 'idle';
   /** When the first request of the present turn of the event loop began. */
   let turnBegan: number | undefined;
   let lastBegan = 0;
@@ -62,10 +78,14 @@ export function createTurns({
   let pace = 1;
 
   const hasTime = (): boolean => turnBegan === undefined || now() - turnBegan < BEGIN_MS;
-  const begun = (at: number): void => {
-    if (turnBegan !== undefined) return;
-    turnBegan = at;
-    nextTurn(() => (turnBegan = undefined));
+  const hasRoom = (): boolean => mayBegin() && (underWay.count() < UNDER_WAY || !isBusy());
+
+  const begun = (at: number): Turn => {
+    if (turnBegan === undefined) {
+      turnBegan = at;
+      nextTurn(() => (turnBegan = undefined));
+    }
+    return underWay.begin(at);
   };
 
   const isOver = (tenantId: string): boolean => {
@@ -90,27 +110,28 @@ export function createTurns({
     const at = now();
     pace += WEIGHT * (Math.min(at - lastBegan, LONGEST_PACE_MS) - pace);
     lastBegan = at;
-    begun(at);
-    next.begin();
+    next.begin(begun(at));
   };
 
   const pump = (): void => {
     if (waiting === 0) {
-      isPumping = false;
-      return;
-    }
-    if (!mayBegin()) {
-      later(pump, ASK_AGAIN_MS);
-      return;
-    }
-    if (!hasTime()) {
+      state = 'idle';
+    } else if (!hasRoom()) {
+      state = 'blocked';
+      later(unblock, ASK_AGAIN_MS);
+    } else if (!hasTime()) {
       nextTurn(pump);
-      return;
+    } else {
+      beginNext();
+      // After everything that the request can do at once: a tick is called when no microtask is left.
+      queueMicrotask(() => process.nextTick(pump));
     }
-    beginNext();
-    // After everything that the request can do at once: a tick is called when no microtask is left.
-    queueMicrotask(() => process.nextTick(pump));
   };
+  function unblock(): void {
+    if (state !== 'blocked') return;
+    state = 'pumping';
+    nextTurn(pump);
+  }
 
   return {
     get waiting() {
@@ -118,10 +139,7 @@ export function createTurns({
     },
     isOver,
     take: (tenantId) => {
-      if (waiting === 0 && hasTime() && mayBegin()) {
-        begun(now());
-        return undefined;
-      }
+      if (waiting === 0 && hasTime() && hasRoom()) return begun(now());
       if (isOver(tenantId)) throw overloaded();
       return new Promise((resolve) => {
         const at = now();
@@ -130,11 +148,56 @@ export function createTurns({
         if (own) own.push(one);
         else queues.set(tenantId, [one]);
         waiting += 1;
-        if (isPumping) return;
-        isPumping = true;
+        if (state !== 'idle') return;
+        state = 'pumping';
         lastBegan = at;
         nextTurn(pump);
       });
     },
+  };
+}
+
+/** Counts the requests that have begun and not ended, each for `COUNTED_MS` at most. */
+function createUnderWay(now: () => number, onEnded: () => void): { begin(at: number): Turn; count(): number } {
+  /** In the order in which they began. */
+  const counted = new Set<{ readonly at: number }>();
+  return {
+    begin: (at) => {
+      const one = { at };
+      counted.add(one);
+      return {
+        ended: () => {
+          if (counted.delete(one)) onEnded();
+        },
+      };
+    },
+    count: () => {
+      const since = now() - COUNTED_MS;
+      for (const one of counted) {
+        if (one.at >= since) break;
+        counted.delete(one);
+      }
+      return counted.size;
+    },
+  };
+}
+
+/** Of the time that was looked at last: how much the event loop worked. */
+const BUSY = 0.9;
+/** Milliseconds. */
+const LOOK_EVERY_MS = 20;
+
+function loopIsBusy(): () => boolean {
+  let last = performance.eventLoopUtilization();
+  let lookedAt = performance.now();
+  let isBusy = false;
+  return () => {
+    const at = performance.now();
+    if (at - lookedAt < LOOK_EVERY_MS) return isBusy;
+    const present = performance.eventLoopUtilization();
+    isBusy = performance.eventLoopUtilization(present, last).utilization > BUSY;
+    last = present;
+    lookedAt = at;
+    return isBusy;
   };
 }

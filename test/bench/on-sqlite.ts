@@ -59,8 +59,7 @@ export async function onSqlite(folder: string, dataset: Dataset, { rows, undo, m
     );
   if (isWanted('memory')) rows.push(...(await memoryAfterLoad(service, '')));
   if (isWanted('overload')) {
-    const requests = loadCases(subject).find(({ key }) => key === 'list')?.requests ?? [];
-    rows.push(...(await overloadRows(service, { requests, token: tokens.owner, seconds: SECONDS })));
+    rows.push(...(await overloadRows(service, { token: tokens.owner, seconds: SECONDS })));
   }
   if (isWanted('import')) rows.push(...(await importRows(sides, subject, ''))); // it changes the data of both sides
   if (hasWorkers && isWanted('workers')) rows.push(...(await workerRows(folder, subject, SECONDS)));

@@ -1,10 +1,13 @@
 import type { Request } from 'autocannon';
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CONTRACT_SORTS } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import type { Running } from '../support/process.js';
 import { answerTo, flood, type Flooded } from './flood.js';
 import { median, underLoad } from './load.js';
+import { pick, randomFrom } from './random.js';
 import type { Row } from './report.js';
+import { SEED } from './settings.js';
 
 /** Requests are sent at this multiple of the peak, whether or not earlier ones were answered. */
 const TIMES = 3;
@@ -13,16 +16,30 @@ const RECOVERED = { inARow: 5, withinMs: 100 };
 const RECOVERY_EVERY_MS = 50;
 const MOST_RECOVERY_MS = 30_000;
 
+/** Lists that differ, so that none is answered from memory: what is asked again costs little more than its refusal. */
+const PATHS: readonly string[] = CONTRACT_SORTS.flatMap((sort) =>
+  (['asc', 'desc'] as const).flatMap((order) =>
+    Array.from({ length: 1_000 }, (_, n) => {
+      const [page, pageSize] = [1 + (n % 50), 15 + Math.floor(n / 50)];
+      return `/api/v1/contracts?sort=${sort}&order=${order}&page=${page}&pageSize=${pageSize}`;
+    }),
+  ),
+);
+
 /** Three times the rate that the server sustains, on a thousand connections. */
 export async function overloadRows(
   { origin }: Running,
-  { requests, token, seconds }: { readonly requests: Request[]; readonly token: string; readonly seconds: number },
+  { token, seconds }: { readonly token: string; readonly seconds: number },
 ): Promise<Row[]> {
+  const all = shuffled(PATHS);
+  const [ofPeak, paths] = [all.slice(0, all.length / 2), all.slice(all.length / 2)];
+  let n = 0;
+  // Each connection would ask for all of them in the same order.
+  const requests: Request[] = [{ setupRequest: (made) => ({ ...made, path: pick(ofPeak, n++) }) }];
   await underLoad(origin, requests, { token, seconds: 1 });
   const peaks: number[] = [];
   for (let round = 0; round < 3; round++) peaks.push((await underLoad(origin, requests, { token, seconds })).perSecond);
   const peak = median(peaks);
-  const paths = requests.map(({ path }) => path ?? '/');
   const flooding = flood(origin, paths, { token, perSecond: TIMES * peak, seconds: Math.max(5, seconds) });
   await flooding.ended;
   const recovery = await recoveryMs(origin, paths[0] ?? '/', token);
@@ -67,6 +84,15 @@ function refusals(
 ): Row {
   const target = refused === 0 ? '≤ 100 ms; nothing was refused' : '≤ 100 ms';
   return { ...row, unit: 'ms', figure: slowestRefusalMs, target, met: refused > 0 && slowestRefusalMs <= 100 };
+}
+
+/** In an order that is drawn by the seed. */
+function shuffled(paths: readonly string[]): string[] {
+  const random = randomFrom(SEED);
+  return paths
+    .map((path) => ({ path, at: random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ path }) => path);
 }
 
 async function recoveryMs(origin: string, path: string, token: string): Promise<number> {

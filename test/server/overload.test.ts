@@ -31,7 +31,7 @@ describe('a server that cannot keep up', () => {
     const before = await refusals();
     mayBegin = false;
     const waiting = a.client.get('/contracts');
-    await sleep(600);
+    await sleep(900);
     const refused = await a.client.get('/contracts');
     expect([refused.status, refused.body, refused.headers.get('retry-after')]).to.deep.equal([503, REFUSED, '1']);
     expect(refused.headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
@@ -51,7 +51,7 @@ describe('a server that cannot keep up', () => {
   it('refuses no request of another organisation', async () => {
     mayBegin = false;
     const waiting = [a.client.get('/contracts')];
-    await sleep(600);
+    await sleep(900);
     waiting.push(b.client.get('/contracts'));
     expect((await a.client.get('/contracts')).status).to.equal(503);
     mayBegin = true;
@@ -61,7 +61,7 @@ describe('a server that cannot keep up', () => {
   it('still answers health, sign-in and who is signed in', async () => {
     mayBegin = false;
     const waiting = a.client.get('/contracts');
-    await sleep(600);
+    await sleep(900);
     expect((await server.client.get('/health')).status).to.equal(200);
     expect((await server.client.raw('/readyz')).status).to.equal(200);
     expect((await a.client.get('/auth/me')).status).to.equal(200);
@@ -73,7 +73,7 @@ describe('a server that cannot keep up', () => {
   it('checks the token of what it cannot refuse by it', async () => {
     mayBegin = false;
     const waiting = a.client.get('/contracts');
-    await sleep(600);
+    await sleep(900);
     const before = await refusals();
     const fresh = await signIn(server.client, { tenant: a.tenant, member: a.owner });
     expect((await server.client.as('no token').get('/contracts')).status).to.equal(401);

@@ -66,7 +66,7 @@ export async function littleApp(
         return (options.plane ?? {}) as Plane; // the part that the test needs
       },
       limit: rateLimit({ perMinute: options.perMinute ?? 0 }),
-      overload: { turn: () => undefined },
+      overload: { turn: () => ({ ended: () => undefined }) },
       https: false,
       checkAnswers: true,
       ...options.api,

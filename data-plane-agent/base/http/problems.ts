@@ -64,7 +64,8 @@ export function writeProblems({
       const refusal = refusalOf(error, { requestId: info.id, isTransient });
       if (refusal.status === 500)
         log.error({ err: error, requestId: info.id, method: ctx.method, route }, 'unexpected error');
-      else if (refusal.status >= 502)
+      // A line for each request that is refused because of load would add to the load; the metrics count them.
+      else if (refusal.status >= 502 && !isFailure(error, 'OVERLOADED'))
         log.warn({ err: error, requestId: info.id, method: ctx.method, route }, 'dependency unavailable');
       write(ctx, refusal);
     }
