@@ -197,8 +197,10 @@ function recording(database: Database, record: (sql: string) => void): Database 
     all: (sql, values) => (record(sql), tx.all(sql, values)),
     get: (sql, values) => (record(sql), tx.get(sql, values)),
     run: (sql, values) => (record(sql), tx.run(sql, values)),
+    defer: (sql, values) => (record(sql), tx.defer(sql, values)),
+    hold: (sql, values) => (record(sql), tx.hold(sql, values)),
     table: (name) => tx.table(name),
-    savepoint: (work) => tx.savepoint(work),
+    savepoint: (work, options) => tx.savepoint(work, options),
   });
   return {
     dialect: database.dialect,

@@ -15,8 +15,10 @@ export function explaining(tx: Transaction, plans: string[]): Transaction {
     all: (sql, values = []) => noted(sql, values, () => tx.all(sql, values)),
     get: (sql, values = []) => noted(sql, values, () => tx.get(sql, values)),
     run: (sql, values) => tx.run(sql, values),
+    defer: (sql, values) => tx.defer(sql, values),
+    hold: (sql, values) => tx.hold(sql, values),
     table: (table) => tx.table(table),
-    savepoint: (work) => tx.savepoint(work),
+    savepoint: (work, options) => tx.savepoint(work, options),
   };
 }
 

@@ -84,6 +84,8 @@ export function upkeepProcess({
 
 const KEYS = parseKeyRing(generateKeyRingText());
 
+const STATEMENTS: ReadonlySet<string | symbol> = new Set(['all', 'get', 'run', 'defer', 'hold']);
+
 /** A wrapper of the database that counts transactions and statements. */
 export function counted(database: Database): {
   readonly database: Database;
@@ -98,7 +100,7 @@ export function counted(database: Database): {
         work(
           new Proxy(tx, {
             get(target, name) {
-              if (name === 'all' || name === 'get' || name === 'run') counts.statements += 1;
+              if (STATEMENTS.has(name)) counts.statements += 1;
               const value: unknown = Reflect.get(target, name, target);
               return typeof value === 'function' ? (value as (...given: unknown[]) => unknown).bind(target) : value;
             },

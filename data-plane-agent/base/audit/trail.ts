@@ -72,7 +72,7 @@ export class AuditTrail {
     for (const id of waiting) {
       const event = await this.event(id);
       link = linkAfter(link, event);
-      await this.tx.run(
+      await this.tx.defer(
         `UPDATE audit_log SET position = ?, hash = ? WHERE ${this.name.rows.sql} AND id = ? AND position IS NULL`,
         [link.position, link.hash, ...this.name.rows.values, event.id],
       );
@@ -138,7 +138,7 @@ export class AuditTrail {
   /** Reads the head and locks it until the transaction ends. SQLite needs no lock: it has a single writer. */
   private async lockHead(): Promise<{ link: Link; intact: boolean }> {
     const start = beginningOf(this.name.chain);
-    await this.tx.run(
+    await this.tx.defer(
       `INSERT INTO audit_heads (${this.name.headKey}, position, hash, seal) VALUES (?, ?, ?, ?) ON CONFLICT (${this.name.headKey}) DO NOTHING`,
       [this.name.chain, start.position, start.hash, this.seal(start)],
     );
@@ -166,14 +166,14 @@ export class AuditTrail {
   private async moveHead(to: Link, { intact }: { intact: boolean }): Promise<void> {
     const { chain, headKey } = this.name;
     if (intact)
-      await this.tx.run(`UPDATE audit_heads SET position = ?, hash = ?, seal = ? WHERE ${headKey} = ?`, [
+      await this.tx.defer(`UPDATE audit_heads SET position = ?, hash = ?, seal = ? WHERE ${headKey} = ?`, [
         to.position,
         to.hash,
         this.seal(to),
         chain,
       ]);
     else
-      await this.tx.run(`UPDATE audit_heads SET position = ?, hash = ? WHERE ${headKey} = ?`, [
+      await this.tx.defer(`UPDATE audit_heads SET position = ?, hash = ? WHERE ${headKey} = ?`, [
         to.position,
         to.hash,
         chain,

@@ -1,4 +1,5 @@
 import type { Row, Transaction, Value } from './database.js';
+import type { Fragment } from './fragments.js';
 
 /**
  * How a column's values are to be presented, beyond their type. Money is in minor units of the row's own
@@ -108,6 +109,13 @@ type Fields<C> = { -readonly [K in keyof C]: FieldOf<C[K]> };
 /** The record type of the table's rows. */
 export type RecordOf<T> = T extends Table<infer C> ? Fields<C> : never;
 
+/** A row's state before and after a change. */
+interface Change<F> {
+  readonly id: string;
+  readonly before: F;
+  readonly after: F;
+}
+
 /** Rows per INSERT statement. Few sizes, so that few statements are prepared. */
 const INSERT_SIZES = [64, 16, 8, 4, 2, 1];
 
@@ -161,45 +169,53 @@ export class Table<C extends Columns> {
 
   /** Inserts the records in as few statements as possible. */
   async insert(tx: Transaction, tenantId: string, records: readonly Fields<C>[]): Promise<void> {
-    await this.inserted(tx, this.parameters(tenantId, records), '');
+    for (const { sql, values } of this.insertions(this.parameters(tenantId, records))) await tx.defer(sql, values);
   }
 
   /** As `insert`, but skips rows that violate a unique index. Returns the number of inserted rows. */
-  insertNew(tx: Transaction, tenantId: string, records: readonly Fields<C>[]): Promise<number> {
-    return this.inserted(tx, this.parameters(tenantId, records), ' ON CONFLICT DO NOTHING');
+  async insertNew(tx: Transaction, tenantId: string, records: readonly Fields<C>[]): Promise<number> {
+    let inserted = 0;
+    for (const { sql, values } of this.insertions(this.parameters(tenantId, records)))
+      inserted += await tx.run(`${sql} ON CONFLICT DO NOTHING`, values);
+    return inserted;
   }
 
   private parameters(tenantId: string, records: readonly Fields<C>[]): Value[][] {
     return records.map((record) => [tenantId, ...this.values(record)]);
   }
 
-  private async inserted(tx: Transaction, rows: readonly (readonly Value[])[], unless: string): Promise<number> {
-    let inserted = 0;
+  private *insertions(rows: readonly (readonly Value[])[]): Generator<Fragment> {
     for (let at = 0; at < rows.length;) {
       const size = INSERT_SIZES.find((n) => n <= rows.length - at) ?? 1;
-      inserted += await tx.run(this.insertSql(size) + unless, rows.slice(at, at + size).flat());
+      yield { sql: this.insertSql(size), values: rows.slice(at, at + size).flat() };
       at += size;
     }
-    return inserted;
   }
 
   /** Updates the fields that differ between two states of a row. */
-  async update(
-    tx: Transaction,
-    tenantId: string,
-    { id, before, after }: { readonly id: string; readonly before: Fields<C>; readonly after: Fields<C> },
-  ): Promise<void> {
+  async update(tx: Transaction, tenantId: string, change: Change<Fields<C>>): Promise<void> {
+    const update = this.updating(tenantId, change);
+    if (update) await tx.run(update.sql, update.values);
+  }
+
+  /** As `update`, for a row that cannot be removed meanwhile, because this transaction has locked it or its contract. */
+  async updateHeld(tx: Transaction, tenantId: string, change: Change<Fields<C>>): Promise<void> {
+    const update = this.updating(tenantId, change);
+    if (update) await tx.defer(update.sql, update.values);
+  }
+
+  private updating(tenantId: string, { id, before, after }: Change<Fields<C>>): Fragment | undefined {
     const old = this.values(before);
     const fresh = this.values(after);
     const changed = this.entries
       .map(([, { name }], i) => ({ name, value: fresh[i] ?? null, same: old[i] === fresh[i] }))
       .filter(({ same }) => !same);
-    if (changed.length === 0) return;
+    if (changed.length === 0) return undefined;
     // The number of distinct statements depends on the kinds of change, not on the number of rows.
-    await tx.run(
-      `UPDATE ${this.name} SET ${changed.map(({ name }) => `${name} = ?`).join(', ')} WHERE tenant_id = ? AND id = ?`,
-      [...changed.map(({ value }) => value), tenantId, id],
-    );
+    return {
+      sql: `UPDATE ${this.name} SET ${changed.map(({ name }) => `${name} = ?`).join(', ')} WHERE tenant_id = ? AND id = ?`,
+      values: [...changed.map(({ value }) => value), tenantId, id],
+    };
   }
 
   private insertSql(rows: number): string {

@@ -21,15 +21,31 @@ export interface Transaction {
   get(sql: string, values?: readonly Value[]): Promise<Row | undefined>;
   /** The number of rows that changed. */
   run(sql: string, values?: readonly Value[]): Promise<number>;
+  /**
+   * A change whose outcome is not looked at. On PostgreSQL it is sent with the next statement whose outcome is awaited,
+   * or with the commit, and its error is thrown there: to handle an error, use `run`. There it counts in `writes` even if
+   * it changes nothing.
+   */
+  defer(sql: string, values?: readonly Value[]): Promise<void>;
+  /** As `defer`, for a statement that changes nothing, such as one that takes a lock for the statements after it. */
+  hold(sql: string, values?: readonly Value[]): Promise<void>;
   /** A query builder bound to this transaction, for statements off the hot path. */
   table(name: string): Knex.QueryBuilder<Row, Row[]>;
   /**
    * Runs `work` in a savepoint: an error rolls back only what `work` did, and is rethrown. Used for rows of an import,
    * which fail one by one.
    */
-  savepoint<T>(work: () => Promise<T>): Promise<T>;
+  savepoint<T>(work: () => Promise<T>, options?: SavepointOptions): Promise<T>;
   /** The number of statements in this transaction that changed rows. */
   readonly writes: number;
+}
+
+export interface SavepointOptions {
+  /**
+   * What `work` deferred need not have been run when the savepoint ends: an error of it then fails the transaction. For
+   * callers that handle no error of the database.
+   */
+  readonly isLazy?: boolean;
 }
 
 export interface Database {

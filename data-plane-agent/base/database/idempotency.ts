@@ -2,6 +2,7 @@ import type { Clock } from '../clock.js';
 import type { Transaction } from './database.js';
 import { fail, FAILURES, isFailure, type DetailsOf, type Failure, type FailureCode } from '../failures.js';
 import type { IdempotencyKey } from '../idempotency-key.js';
+import { together } from '../together.js';
 import { stringifyYielding } from '../json-pieces.js';
 import type { KeyRing } from '../secrets.js';
 
@@ -59,8 +60,7 @@ export class IdempotencyStore {
   ): Promise<Settled> {
     if (!call.idempotency) return { output: await work(), replayed: false };
     const { key, requestHash } = call.idempotency;
-    await this.lockKey(tx, call.tenantId, key);
-    const stored = await this.stored(tx, call, operation);
+    const [, stored] = await together(this.lockKey(tx, call.tenantId, key), this.stored(tx, call, operation));
     if (stored) return stored;
     const settled = await this.attempt(tx, work);
     const answer: Stored =
@@ -68,7 +68,7 @@ export class IdempotencyStore {
         ? { code: settled.failure.code, details: settled.failure.details }
         : { output: settled.output };
     const expiresAt = this.clock.now() + KEPT_MS;
-    await tx.run(
+    await tx.defer(
       `INSERT INTO idempotency_records (tenant_id, key, operation, request_hash, answer, expires_at) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (tenant_id, key) DO UPDATE SET operation = excluded.operation, request_hash = excluded.request_hash, answer = excluded.answer, expires_at = excluded.expires_at`,
       [
@@ -104,7 +104,7 @@ export class IdempotencyStore {
    */
   private async attempt(tx: Transaction, work: () => Promise<unknown>): Promise<Settled> {
     try {
-      return { output: await tx.savepoint(work), replayed: false };
+      return { output: await tx.savepoint(work, { isLazy: true }), replayed: false };
     } catch (error) {
       if (isRefusal(error)) return { failure: error, replayed: false };
       throw error;

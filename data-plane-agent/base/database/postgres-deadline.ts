@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { CallEnded, type Deadline } from '../deadline.js';
 import { isDatabaseError, translateError } from './errors.js';
@@ -7,7 +8,7 @@ import { isDatabaseError, translateError } from './errors.js';
  * connection, as PostgreSQL requires; `statement_timeout` is set as well, in case that connection fails.
  */
 export class StatementDeadline {
-  private underWay = 0;
+  private isUnderWay = false;
   private cancelling: Promise<void> | undefined;
   private processId: number | undefined;
 
@@ -26,19 +27,29 @@ export class StatementDeadline {
   /** `processId` is the backend process of the connection that the statements run on. */
   begin(processId: number): void {
     this.processId = processId;
+    if (this.isOver) this.end();
+  }
+
+  get isOver(): boolean {
+    return this.deadline.signal.aborted;
+  }
+
+  /** Why it is over. */
+  get reason(): unknown {
+    return this.deadline.signal.reason;
   }
 
   check(): void {
     this.deadline.signal.throwIfAborted();
   }
 
-  async run<T>(statement: () => Promise<T>): Promise<T> {
-    this.check();
-    this.underWay += 1;
+  /** Statements that were sent are cancelled until they have ended, once the deadline has passed. */
+  async during(sent: Promise<void>): Promise<void> {
+    this.isUnderWay = true;
     try {
-      return await statement();
+      await sent;
     } finally {
-      this.underWay -= 1;
+      this.isUnderWay = false;
     }
   }
 
@@ -61,17 +72,25 @@ export class StatementDeadline {
   }
 
   private readonly end = (): void => {
-    if (this.underWay > 0 && this.processId !== undefined) this.cancelling = cancel(this.connection, this.processId);
+    const { processId } = this;
+    if (this.isUnderWay && processId !== undefined)
+      this.cancelling ??= cancel(this.connection, { processId, isUnderWay: () => this.isUnderWay });
   };
 }
 
-async function cancel(connection: pg.ClientConfig, processId: number): Promise<void> {
+/** The server ignores a cancellation that it receives between two statements. */
+const AGAIN_AFTER_MS = 25;
+
+async function cancel(
+  connection: pg.ClientConfig,
+  { processId, isUnderWay }: { readonly processId: number; isUnderWay(): boolean },
+): Promise<void> {
   const client = new pg.Client(connection);
   // Connection errors are emitted as events; an unhandled one would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
-    await client.query('SELECT pg_cancel_backend($1)', [processId]);
+    for (; isUnderWay(); await sleep(AGAIN_AFTER_MS)) await client.query('SELECT pg_cancel_backend($1)', [processId]);
   } catch {
     // The statement then ends by its `statement_timeout`.
   } finally {

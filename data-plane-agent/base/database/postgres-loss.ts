@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { DatabaseError, isDatabaseError, translateError } from './errors.js';
+import { DatabaseError, translateError } from './errors.js';
 
 /** Connections that have been lost. */
 const lost = new WeakSet<pg.Client>();
@@ -30,14 +30,5 @@ export async function ask<R extends pg.QueryResultRow>(
     return await client.query<R>(query);
   } catch (error) {
     throw translated(client, error);
-  }
-}
-
-/** If the connection is lost now, the commit may or may not have happened. */
-export async function commit(client: pg.Client, { writes }: { readonly writes: number }): Promise<void> {
-  try {
-    await ask(client, 'COMMIT');
-  } catch (error) {
-    throw writes > 0 && isDatabaseError(error, 'unreachable') ? new DatabaseError('in_doubt', undefined, error) : error;
   }
 }

@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import knex, { type Knex } from 'knex';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Deadline } from '../deadline.js';
 import { unlessAborted } from '../unless-aborted.js';
 import type { Database, Exclusive, Row, Scope, Transaction, Value, Waiting } from './database.js';
 import { DatabaseError, isDatabaseError } from './errors.js';
 import { StatementDeadline } from './postgres-deadline.js';
-import { ask, commit, noteLoss, translated } from './postgres-loss.js';
+import { noteLoss, translated } from './postgres-loss.js';
+import { getTypeParser } from './postgres-rows.js';
+import { numbered } from './postgres-statements.js';
+import { glanced, PostgresTransaction, rollBack } from './postgres-transaction.js';
 
 /** The number of attempts for a transaction with serialisation conflicts. */
 const ATTEMPTS = 5;
@@ -39,22 +42,6 @@ const SILENT_LOG = {
   debug: () => undefined,
 };
 
-const INT8 = 20;
-const NUMERIC = 1700;
-
-/**
- * The driver returns int8 and numeric values as text. Ours are limited to safe integers, so they are parsed to numbers;
- * a larger one is an error.
- */
-const getTypeParser = (oid: number, format = 'text'): ((text: string) => unknown) =>
-  oid === INT8 || oid === NUMERIC ? safeNumber : pg.types.getTypeParser(oid, format as 'text');
-
-function safeNumber(text: string): number {
-  const number = Number(text);
-  if (!Number.isSafeInteger(number)) throw new RangeError(`${text} is not a safe integer`);
-  return number;
-}
-
 class PostgresDatabase implements Database {
   readonly dialect = 'postgres';
   constructor(
@@ -70,13 +57,7 @@ class PostgresDatabase implements Database {
     const tenant = tenantSetting(scope);
     const { deadline } = scope;
     const timeoutMs = Math.max(1, Math.min(STATEMENT_TIMEOUT_MS, Math.ceil(deadline?.remaining() ?? Infinity)));
-    // Several statements in one message are one transaction.
-    const text = `SELECT set_config('duebook.tenant', '${tenant}', true), set_config('statement_timeout', '${timeoutMs}', true); ${sql.replaceAll('?', `'${tenant}'`)}`;
-    const asked = this.withClient(async (client) => {
-      // The driver returns a list for several statements, which its types do not say.
-      const [, { rows }] = (await ask(client, text)) as unknown as [pg.QueryResult, pg.QueryResult<Row>];
-      return rows[0];
-    }, deadline);
+    const asked = this.withClient((client) => glanced(client, sql, { tenant, timeoutMs }), deadline);
     // Without a cancellation: the server's own timeout ends the statement at the same time.
     return deadline ? unlessAborted(deadline.signal, asked) : asked;
   }
@@ -103,27 +84,16 @@ class PostgresDatabase implements Database {
       const statements = deadline && new StatementDeadline(deadline, this.connection);
       const tx = new PostgresTransaction(client, this.knex, statements);
       try {
-        // One round trip. The settings are local to the transaction, so the next user of the connection does not
-        // inherit them.
-        const timeout = statements
-          ? `, pg_backend_pid() AS pid, set_config('statement_timeout', '${statements.timeoutMs(STATEMENT_TIMEOUT_MS)}', true)`
-          : '';
-        const begun: unknown = await ask(
-          client,
-          `${begin}; SELECT set_config('duebook.tenant', '${tenantSetting(scope)}', true)${timeout}`,
-        );
-        statements?.begin(processIdIn(begun));
+        await tx.begin(begin, { tenant: tenantSetting(scope), timeoutMs: statements?.timeoutMs(STATEMENT_TIMEOUT_MS) });
         const result = await work(tx);
         statements?.check();
-        await commit(client, tx);
+        await tx.commit();
         return result;
       } catch (error) {
-        await statements?.over();
-        await rollBack(client);
+        await tx.rollBack();
         throw statements ? statements.reasonOf(error) : error;
       } finally {
         await statements?.over();
-        tx.end();
       }
     }, deadline);
   }
@@ -243,108 +213,4 @@ function tenantSetting({ tenantId }: Scope): string {
   if (tenantId === null) return '';
   if (!UUID.test(tenantId)) throw new Error('a tenant id must be a UUID');
   return tenantId;
-}
-
-/** Reads the process id from the results of `BEGIN; SELECT …`, one per statement. */
-function processIdIn(results: unknown): number {
-  const [
-    ,
-    {
-      rows: [row],
-    },
-  ] = results as [pg.QueryResult, pg.QueryResult<{ pid: number }>];
-  if (!row) throw new Error('a SELECT without FROM returned no row');
-  return row.pid;
-}
-
-/** A connection that cannot roll back is broken: knex discards it. The original error is the one to report. */
-async function rollBack(client: pg.Client): Promise<void> {
-  await client.query('ROLLBACK').catch((error: unknown) => {
-    Object.assign(client, { __knex__disposed: error });
-  });
-}
-
-class PostgresTransaction implements Transaction {
-  readonly dialect = 'postgres';
-  writes = 0;
-  private open = true;
-  private depth = 0;
-
-  constructor(
-    private readonly client: pg.Client,
-    private readonly knex: Knex,
-    private readonly statements: StatementDeadline | undefined,
-  ) {}
-
-  async all(sql: string, values: readonly Value[] = []): Promise<Row[]> {
-    return (await this.query(sql, values)).rows as Row[];
-  }
-
-  async get(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
-    return (await this.all(sql, values))[0];
-  }
-
-  async run(sql: string, values: readonly Value[] = []): Promise<number> {
-    const { rowCount } = await this.query(sql, values);
-    if (rowCount) this.writes++;
-    return rowCount ?? 0;
-  }
-
-  table(name: string): Knex.QueryBuilder<Row, Row[]> {
-    this.refuseWhenEnded();
-    this.statements?.check();
-    this.writes++;
-    return this.knex<Row, Row[]>(name).connection(this.client);
-  }
-
-  async savepoint<T>(work: () => Promise<T>): Promise<T> {
-    const name = `s${++this.depth}`;
-    await ask(this.client, `SAVEPOINT ${name}`);
-    try {
-      const result = await work();
-      await ask(this.client, `RELEASE SAVEPOINT ${name}`);
-      return result;
-    } catch (error) {
-      await ask(this.client, `ROLLBACK TO SAVEPOINT ${name}; RELEASE SAVEPOINT ${name}`);
-      throw error;
-    } finally {
-      this.depth--;
-    }
-  }
-
-  end(): void {
-    this.open = false;
-  }
-
-  private async query(sql: string, values: readonly Value[]): Promise<pg.QueryResult> {
-    this.refuseWhenEnded();
-    const statement = () => ask(this.client, { ...numbered(sql), values: [...values] });
-    return this.statements ? this.statements.run(statement) : statement();
-  }
-
-  private refuseWhenEnded(): void {
-    if (!this.open) throw new Error('a statement was run after its transaction had ended');
-  }
-}
-
-/**
- * Each connection keeps named prepared statements for its lifetime, so new combinations of filters beyond this number
- * are not named.
- */
-const NAMED = 1_000;
-const known = new Map<string, { readonly name: string; readonly text: string }>();
-
-/**
- * The SQL with `$1, $2, …` for `?`, and the name under which connections prepare it. Our statements have no `?` in a
- * literal.
- */
-function numbered(sql: string): { readonly name?: string; readonly text: string } {
-  const statement = known.get(sql);
-  if (statement) return statement;
-  let n = 0;
-  const text = sql.replaceAll('?', () => `$${++n}`);
-  if (known.size >= NAMED) return { text };
-  const named = { name: `q${known.size + 1}`, text };
-  known.set(sql, named);
-  return named;
 }

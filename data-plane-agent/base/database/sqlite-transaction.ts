@@ -103,6 +103,14 @@ export class SqliteTransaction implements Transaction {
     return changes;
   }
 
+  async defer(sql: string, values: readonly Value[] = []): Promise<void> {
+    await this.run(sql, values);
+  }
+
+  async hold(sql: string, values: readonly Value[] = []): Promise<void> {
+    await this.all(sql, values);
+  }
+
   table(name: string): Knex.QueryBuilder<Row, Row[]> {
     this.refuseWhenEnded();
     this.deadline?.signal.throwIfAborted();

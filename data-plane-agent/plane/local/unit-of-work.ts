@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.js';
 import type { Database, Transaction } from '../../base/database/database.js';
+import { together } from '../../base/together.js';
 import { isDatabaseError } from '../../base/database/errors.js';
 import { IdempotencyStore, type KeptAnswer, type Settled } from '../../base/database/idempotency.js';
 import type { Deadline } from '../../base/deadline.js';
@@ -110,16 +111,19 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
         read: () =>
           database.read(scopeOf(invocation), async (tx) => {
             await gate.read(tx, invocation);
-            const version = await beginVersion(tx, invocation.call.tenantId);
-            return { version, output: await run(contextOf(tx, invocation)) };
+            const [version, output] = await together(
+              beginVersion(tx, invocation.call.tenantId),
+              run(contextOf(tx, invocation)),
+            );
+            return { version, output };
           }),
       }),
     write: (invocation, run) =>
       gate.passed(invocation, () =>
         afterLostRace(() =>
           database.write(scopeOf(invocation), async (tx) => {
-            await gate.write(tx, invocation);
-            return recorded(tx, invocation, run);
+            const [, output] = await together(gate.write(tx, invocation), recorded(tx, invocation, run));
+            return output;
           }),
         ),
       ),
@@ -127,10 +131,13 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
       afterLostRace(() =>
         gate.passed(invocation, () =>
           database.write(scopeOf(invocation), async (tx) => {
-            await gate.write(tx, invocation);
-            return idempotency.once(tx, { call: invocation.call, operation: invocation.name }, () =>
-              recorded(tx, invocation, run),
+            const [, settled] = await together(
+              gate.write(tx, invocation),
+              idempotency.once(tx, { call: invocation.call, operation: invocation.name }, () =>
+                recorded(tx, invocation, run),
+              ),
             );
+            return settled;
           }),
         ),
       ),

@@ -215,7 +215,7 @@ async function insertRows(
   for (let at = 0; at < rows.length;) {
     const size = rows.length - at >= MOST_ROWS ? MOST_ROWS : 1;
     const values = Array.from({ length: size }, () => row).join(', ');
-    await tx.run(`INSERT INTO ${into} VALUES ${values}`, rows.slice(at, at + size).flat());
+    await tx.defer(`INSERT INTO ${into} VALUES ${values}`, rows.slice(at, at + size).flat());
     at += size;
   }
 }

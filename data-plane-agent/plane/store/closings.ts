@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.js';
 import type { Transaction } from '../../base/database/database.js';
+import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 
 /**
@@ -24,6 +25,7 @@ export class ClosingStore {
   /** Whether a record may be referenced. If so, it cannot be closed before this transaction or savepoint ends. */
   async isOpen(recordId: string): Promise<boolean> {
     if (this.held.has(recordId)) return true;
+    if (!isId(recordId)) return false;
     await this.lock(recordId, 'shared');
     return (
       (await this.tx.get(
@@ -70,7 +72,7 @@ export class ClosingStore {
   private async lock(recordId: string, how: 'shared' | 'alone'): Promise<void> {
     if (this.tx.dialect !== 'postgres') return;
     const take = how === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';
-    await this.tx.get(`SELECT ${take}(hashtextextended(?, 0))::text AS taken`, [
+    await this.tx.hold(`SELECT ${take}(hashtextextended(?, 0))::text AS taken`, [
       `${this.call.tenantId}/closing/${recordId}`,
     ]);
   }

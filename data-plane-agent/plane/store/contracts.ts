@@ -83,7 +83,7 @@ export class ContractStore {
   /** Writes a changed contract and increments its version. The row must have been read with `forUpdate`. */
   async update(before: ContractRow, after: ContractRow): Promise<ContractRow> {
     const next = sortable({ ...after, version: before.version + 1 });
-    await contracts.update(this.tx, this.call.tenantId, { id: before.id, before, after: next });
+    await contracts.updateHeld(this.tx, this.call.tenantId, { id: before.id, before, after: next });
     if (next.deletedAt !== null) await removeText(this.tx, this.call.tenantId, before.id);
     else
       await indexText(this.tx, this.call.tenantId, {
@@ -170,12 +170,12 @@ export class ContractStore {
   }
 
   async updateTerm(before: TermRow, after: TermRow): Promise<void> {
-    await terms.update(this.tx, this.call.tenantId, { id: before.id, before, after });
+    await terms.updateHeld(this.tx, this.call.tenantId, { id: before.id, before, after });
     this.recorder.record({ table: terms, id: after.id, root: ofContract(after.contractId), before, after });
   }
 
   async updateNote(before: NoteRow, after: NoteRow): Promise<void> {
-    await notes.update(this.tx, this.call.tenantId, { id: before.id, before, after });
+    await notes.updateHeld(this.tx, this.call.tenantId, { id: before.id, before, after });
     this.recorder.record({ table: notes, id: after.id, root: ofContract(after.contractId), before, after });
   }
 

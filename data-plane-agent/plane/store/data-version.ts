@@ -4,15 +4,15 @@ import { slotOf } from './slots.js';
 
 /**
  * Increments the tenant's data version within the transaction of a write, so that what is cached under it stays exact
- * on every replica, and writes the due marks: on PostgreSQL in one statement, which saves a round trip.
+ * on every replica, and writes the due marks: on PostgreSQL in one statement.
  */
 export async function moveDataVersion(tx: Transaction, tenantId: string, due: DueMarks): Promise<void> {
   const slot = slotOf(tx);
   const marks = due.statement(tenantId, slot);
   if (marks && tx.dialect === 'postgres')
-    return void (await tx.run(`WITH moved AS (${MOVE}) ${marks.sql}`, [tenantId, slot, ...marks.values]));
-  await tx.run(MOVE, [tenantId, slot]);
-  if (marks) await tx.run(marks.sql, marks.values);
+    return tx.defer(`WITH moved AS (${MOVE}) ${marks.sql}`, [tenantId, slot, ...marks.values]);
+  await tx.defer(MOVE, [tenantId, slot]);
+  if (marks) await tx.defer(marks.sql, marks.values);
 }
 
 const MOVE =
@@ -24,14 +24,14 @@ export async function dataVersion(tx: Transaction, tenantId: string): Promise<nu
   return known.get(tx) ?? versionIn(await tx.get(VERSION, [tenantId]));
 }
 
-/** The version of a snapshot, of one tenant, which is known to it from now on. */
-export async function beginVersion(tx: Transaction, tenantId: string): Promise<number> {
-  const version = await dataVersion(tx, tenantId);
+/** The version of a snapshot, of one tenant: it is read once, also for those who ask while it is read. */
+export function beginVersion(tx: Transaction, tenantId: string): Promise<number> {
+  const version = dataVersion(tx, tenantId);
   known.set(tx, version);
   return version;
 }
 
-const known = new WeakMap<Transaction, number>();
+const known = new WeakMap<Transaction, Promise<number>>();
 
 /** The version of what is committed, without a transaction. */
 export const presentVersion = async (

@@ -49,7 +49,7 @@ export class DueMarks {
 
   async write(tx: Transaction, tenantId: string): Promise<void> {
     const marks = this.statement(tenantId, slotOf(tx));
-    if (marks) await tx.run(marks.sql, marks.values);
+    if (marks) await tx.defer(marks.sql, marks.values);
   }
 }
 

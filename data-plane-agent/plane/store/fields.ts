@@ -46,7 +46,7 @@ export class FieldStore {
     if (this.isHeld) return;
     this.isHeld = true;
     if (this.tx.dialect !== 'postgres') return;
-    await this.tx.get('SELECT revision FROM dynamic_field_sets WHERE tenant_id = ? FOR SHARE', [this.call.tenantId]);
+    await this.tx.hold('SELECT revision FROM dynamic_field_sets WHERE tenant_id = ? FOR SHARE', [this.call.tenantId]);
     this.read = undefined;
   }
 

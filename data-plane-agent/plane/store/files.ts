@@ -285,7 +285,7 @@ export class FileStore {
 
   private async lock(by: 'pg_advisory_xact_lock' | 'pg_advisory_xact_lock_shared'): Promise<void> {
     if (this.tx.dialect === 'postgres')
-      await this.tx.get(`SELECT ${by}(hashtextextended(?, 0))`, [`${this.call.tenantId}/files`]);
+      await this.tx.hold(`SELECT ${by}(hashtextextended(?, 0))`, [`${this.call.tenantId}/files`]);
   }
 
   private async isSeen(row: FileRow): Promise<boolean> {

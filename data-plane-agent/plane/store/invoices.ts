@@ -89,7 +89,7 @@ export class InvoiceStore {
           after.id,
         ]);
     for (const { before, after } of changes)
-      if (before) await invoices.update(this.tx, this.call.tenantId, { id: before.id, before, after });
+      if (before) await invoices.updateHeld(this.tx, this.call.tenantId, { id: before.id, before, after });
     await invoices.insert(
       this.tx,
       this.call.tenantId,

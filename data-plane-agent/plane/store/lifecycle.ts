@@ -26,9 +26,11 @@ export class LifecycleStore {
   private isHeld = false;
   private isShipped = false;
   /** Cached while the stages are locked: an operation that creates many contracts reads them once. */
-  private readonly held: { defaultTemplate?: TemplateRow; readonly stages: Map<string, StageRow[]> } = {
-    stages: new Map(),
-  };
+  private readonly held: {
+    defaultTemplate?: TemplateRow;
+    defaultStages?: StageRow[];
+    readonly stages: Map<string, StageRow[]>;
+  } = { stages: new Map() };
 
   constructor(
     private readonly tx: Transaction,
@@ -65,7 +67,7 @@ export class LifecycleStore {
   async hold(): Promise<void> {
     if (this.isHeld) return;
     if (this.tx.dialect === 'postgres')
-      await this.tx.get('SELECT pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [
+      await this.tx.hold('SELECT pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [
         stagesLock(this.call.tenantId),
       ]);
     this.isHeld = true;
@@ -101,6 +103,21 @@ export class LifecycleStore {
     );
     const found = rows.map((row) => stages.decode(row));
     if (this.isHeld) this.held.stages.set(templateId, found);
+    return found;
+  }
+
+  /** The stages of the default template in their order. */
+  async defaultStages(): Promise<StageRow[]> {
+    if (this.held.defaultStages) return this.held.defaultStages;
+    const { tenantId } = this.call;
+    const rows = await this.tx.all(
+      `SELECT ${stages.columnNames} FROM lifecycle_stages
+       WHERE tenant_id = ? AND template_id = (SELECT id FROM lifecycle_templates WHERE tenant_id = ? AND is_default = 1 ORDER BY id LIMIT 1)
+       ORDER BY position, id`,
+      [tenantId, tenantId],
+    );
+    const found = rows.map((row) => stages.decode(row));
+    if (this.isHeld) this.held.defaultStages = found;
     return found;
   }
 

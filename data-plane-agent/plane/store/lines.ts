@@ -80,7 +80,7 @@ export class LineStore {
   }
 
   async update(before: LineRow, after: LineRow): Promise<void> {
-    await lines.update(this.tx, this.call.tenantId, { id: before.id, before, after });
+    await lines.updateHeld(this.tx, this.call.tenantId, { id: before.id, before, after });
     this.recordChange(before, after);
   }
 

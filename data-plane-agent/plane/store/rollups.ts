@@ -20,8 +20,8 @@ export async function writeEntries(tx: Transaction, tenantId: string, entries: E
 }
 
 /**
- * Rows per statement. PostgreSQL has a round trip per statement; few sizes keep the number of distinct statements
- * small. On SQLite single rows are faster.
+ * Rows per statement: PostgreSQL prefers few statements, and few sizes keep the number of distinct ones small. On SQLite
+ * single rows are faster.
  */
 const SIZES = { postgres: [64, 16, 8, 4, 2, 1], sqlite: [1] } as const;
 
@@ -64,7 +64,7 @@ function rollup<C extends string>({ table, keys, columns, first }: Rollup<C>) {
         const values = entries
           .slice(at, at + size)
           .flatMap(({ key, figures }) => [tenantId, slot, ...key, ...named.map((column) => figures[column] ?? 0)]);
-        await tx.run(textOf(size, named), values);
+        await tx.defer(textOf(size, named), values);
         at += size;
       }
     },

@@ -43,12 +43,12 @@ export async function indexText(
     await removeText(tx, tenantId, row.id);
   }
   if (tx.dialect === 'postgres') {
-    await tx.run('INSERT INTO contract_texts (tenant_id, contract_id, text) VALUES (?, ?, ?)', [
+    await tx.defer('INSERT INTO contract_texts (tenant_id, contract_id, text) VALUES (?, ?, ?)', [
       tenantId,
       row.id,
       text,
     ]);
-    await tx.run('INSERT INTO contract_grams (tenant_id, contract_id, grams) VALUES (?, ?, ?::int[])', [
+    await tx.defer('INSERT INTO contract_grams (tenant_id, contract_id, grams) VALUES (?, ?, ?::int[])', [
       tenantId,
       row.id,
       arrayLiteral(grams(tenantId, text)),
@@ -108,7 +108,7 @@ export async function removeTexts(tx: Transaction, tenantId: string, contractIds
       [tenantId, ...among.values],
     );
   }
-  await tx.run(`DELETE FROM contract_texts WHERE tenant_id = ? AND ${among.sql}`, [tenantId, ...among.values]);
+  await tx.defer(`DELETE FROM contract_texts WHERE tenant_id = ? AND ${among.sql}`, [tenantId, ...among.values]);
 }
 
 /**

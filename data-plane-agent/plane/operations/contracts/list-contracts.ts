@@ -1,3 +1,4 @@
+import { together } from '../../../base/together.js';
 import { addDays } from '../../../base/day.js';
 import { joined, jsonTextOf } from '../../../base/json-text.js';
 import { mapYielding } from '../../../base/yielding.js';
@@ -23,9 +24,12 @@ export const listContracts = operation({
       offset < selection.total
         ? await store.contractList.page(selection, orderOf(query), { offset, limit: pageSize })
         : [];
-    const due = await store.contractList.dueLines(rows, addDays(call.today, call.reminderLeadDays));
-    const cores = await store.contractList.coresOf(rows);
-    const items = await mapYielding(await store.fields.shown(rows), (row): PreparedContract => {
+    const [due, cores, shown] = await together(
+      store.contractList.dueLines(rows, addDays(call.today, call.reminderLeadDays)),
+      store.contractList.coresOf(rows),
+      store.fields.shown(rows),
+    );
+    const items = await mapYielding(shown, (row): PreparedContract => {
       const { id, subjectId, ownerId, ownerSuperiorId, createdBy, updatedBy } = row;
       const core = cores.get(id);
       if (core === undefined) throw new Error(`contract ${id} is not in the snapshot that listed it`);

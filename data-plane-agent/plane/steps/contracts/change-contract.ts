@@ -1,3 +1,4 @@
+import { together } from '../../../base/together.js';
 import { fail } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
@@ -41,9 +42,11 @@ export async function changeContract(
   }: { readonly before: ContractRow; readonly changes: ContractPatch; readonly members?: readonly Member[] },
 ): Promise<Changed> {
   const { store, clock, newId } = operationContext;
-  const lines = await store.lines.ofContract(before.id);
-  const terms = await store.contracts.terms(before.id);
-  const notes = await store.contracts.notes(before.id);
+  const [lines, terms, notes] = await together(
+    store.lines.ofContract(before.id),
+    store.contracts.terms(before.id),
+    store.contracts.notes(before.id),
+  );
 
   const now = clock.now();
   const amounts = new AmountReader();

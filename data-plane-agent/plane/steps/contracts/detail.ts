@@ -1,3 +1,4 @@
+import { together } from '../../../base/together.js';
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { ContractDetail } from '../../contract/records/contracts.js';
@@ -19,15 +20,14 @@ export async function detailOf(
     readonly warnings?: readonly Warning[];
   },
 ): Promise<ContractDetail> {
-  const [shown] = await store.fields.shown([row]);
+  const [[shown], lines, terms, notes, tasks, invoices] = await together(
+    store.fields.shown([row]),
+    known.lines ? Promise.resolve(known.lines) : store.lines.ofContract(row.id),
+    known.terms ? Promise.resolve(known.terms) : store.contracts.terms(row.id),
+    known.notes ? Promise.resolve(known.notes) : store.contracts.notes(row.id),
+    known.tasks ? Promise.resolve(known.tasks) : store.tasks.ofContract(row.id),
+    known.invoices ? Promise.resolve(known.invoices) : store.invoices.ofContract(row.id),
+  );
   if (!shown) throw new Error('no row was returned for the contract');
-  const parts = {
-    row: shown,
-    lines: known.lines ?? (await store.lines.ofContract(row.id)),
-    terms: known.terms ?? (await store.contracts.terms(row.id)),
-    notes: known.notes ?? (await store.contracts.notes(row.id)),
-    tasks: known.tasks ?? (await store.tasks.ofContract(row.id)),
-    invoices: known.invoices ?? (await store.invoices.ofContract(row.id)),
-  };
-  return contractDetail(parts, call, warnings);
+  return contractDetail({ row: shown, lines, terms, notes, tasks, invoices }, call, warnings);
 }

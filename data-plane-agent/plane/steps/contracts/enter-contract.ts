@@ -1,3 +1,4 @@
+import { begun, together } from '../../../base/together.js';
 import { fail } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
@@ -15,7 +16,7 @@ import type { ContractRow } from '../../tables/contracts.js';
 import { placeInLifecycle } from '../lifecycle/place.js';
 import { checkValues, holdForEntering, readValues } from '../fields/contract-values.js';
 import { checkReferenceForm, checkRolesControl } from '../../domain/contracts/checks.js';
-import { checkSubjectOpen } from './check-subject-open.js';
+import { closedSubject } from './check-subject-open.js';
 import type { OperationContext } from '../operation-context.js';
 import { checkLineFiles } from '../receivables/check-line-files.js';
 import { followLines, writeInvoices } from '../receivables/follow-lines.js';
@@ -53,8 +54,11 @@ export async function enterContract(
   const now = clock.now();
   const amounts = new AmountReader();
   const currencyCode = input.currencyCode ?? call.currencyCode;
-  const { type, stage } = await placeInLifecycle(context, call, input);
-  await holdForEntering(context, input.dynamicFields);
+  const isSubjectOpen = begun(store.closings.isOpen(input.subjectId));
+  const [{ type, stage }] = await together(
+    placeInLifecycle(context, call, input),
+    holdForEntering(context, input.dynamicFields),
+  );
   const entering = source === 'import' ? 'import' : 'request';
   const custom = await readValues(context, call, {
     given: input.dynamicFields,
@@ -88,7 +92,7 @@ export async function enterContract(
   checkSums(lines, { amounts, contractCurrency: currencyCode, blame: 'payments' });
   amounts.done();
   checkReferenceForm(draft, call);
-  await checkSubjectOpen(context, draft.subjectId);
+  if (!(await isSubjectOpen)) throw closedSubject(draft.subjectId);
   checkRolesControl({ allowedRoles: [] }, draft, call);
   await checkValues(context, custom, { members, formerMembers: entering === 'import' });
   await store.files.check('contractAttachment', input.contractAttachment);

@@ -62,7 +62,7 @@ export async function checkValues(
   }
 }
 
-/** Locks the field definitions if a new contract may get custom values. */
+/** Reads the field definitions, and locks them if a new contract may get custom values. */
 export async function holdForEntering(
   { store }: Pick<OperationContext, 'store'>,
   given: Values | null | undefined,
@@ -70,4 +70,5 @@ export async function holdForEntering(
   const hasDefaults = async () =>
     (await store.fields.all()).some(({ archived, defaultValue }) => !archived && defaultValue !== null);
   if (Object.keys(given ?? {}).length > 0 || (await hasDefaults())) await store.fields.holdForValues();
+  await store.fields.all();
 }

@@ -31,11 +31,15 @@ async function firstStage(
   { lifecycleTemplateId, lifecycleStageCode, workflowStage }: ContractInput,
   typeTemplateId: string | null,
 ): Promise<StageRow> {
-  const templateId = lifecycleTemplateId ?? typeTemplateId ?? (await store.lifecycle.defaultTemplate()).id;
-  const stages = isId(templateId) ? await store.lifecycle.stages(templateId) : [];
+  const templateId = lifecycleTemplateId ?? typeTemplateId;
+  const stages = await (templateId === null ? store.lifecycle.defaultStages() : stagesOf(store, templateId));
   const [first] = stages;
   // Contracts need a stage to start in.
-  if (!first) throw fail('REFERENCE_INVALID', { field: 'lifecycleTemplateId', value: templateId });
+  if (!first)
+    throw fail('REFERENCE_INVALID', {
+      field: 'lifecycleTemplateId',
+      value: templateId ?? (await store.lifecycle.defaultTemplate()).id,
+    });
   const named = lifecycleStageCode ? stages.find(({ code }) => code === lifecycleStageCode) : undefined;
   if (lifecycleStageCode && !named)
     throw fail('REFERENCE_INVALID', { field: 'lifecycleStageCode', value: lifecycleStageCode });
@@ -45,3 +49,6 @@ async function firstStage(
     throw invalid({ path: 'workflowStage', problem: 'must be the category of lifecycleStageCode' });
   return named ?? inCategory ?? first;
 }
+
+const stagesOf = async (store: OperationContext['store'], templateId: string): Promise<StageRow[]> =>
+  isId(templateId) ? store.lifecycle.stages(templateId) : [];

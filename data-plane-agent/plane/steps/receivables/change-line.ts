@@ -1,4 +1,6 @@
+import { together } from '../../../base/together.js';
 import { fail } from '../../../base/failures.js';
+import { isId } from '../../../base/ids.js';
 import type { Call } from '../../contract/call.js';
 import type { PaymentLinePatch } from '../../contract/records/lines.js';
 import { AmountReader } from '../../domain/amounts.js';
@@ -27,7 +29,11 @@ export async function holdContract(
   call: Call,
   contractId: string,
 ): Promise<HeldContract> {
-  const contract = await store.contracts.find(contractId, { forUpdate: true });
+  if (!isId(contractId)) throw fail('NOT_FOUND', {});
+  const [contract, lines] = await together(
+    store.contracts.find(contractId, { forUpdate: true }),
+    store.lines.ofContract(contractId), // read after the lock
+  );
   if (!contract) throw fail('NOT_FOUND', {});
   const context = {
     amounts: new AmountReader(),
@@ -37,7 +43,7 @@ export async function holdContract(
     contractCurrency: contract.currencyCode,
     unlinkedInvoicedMinor: contract.unlinkedInvoicedMinor,
   };
-  return { contract, lines: await store.lines.ofContract(contractId), context };
+  return { contract, lines, context };
 }
 
 interface LineChange {

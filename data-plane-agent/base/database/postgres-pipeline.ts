@@ -1,0 +1,152 @@
+import type pg from 'pg';
+import { sendBatch, type Asked, type Outcome, type Statement, type Without } from './postgres-batch.js';
+import type { StatementDeadline } from './postgres-deadline.js';
+
+/** Deferred statements are sent once there are so many, or values of so many characters. */
+const MOST_STATEMENTS = 64;
+const MOST_CHARACTERS = 256 * 1024;
+
+/** A statement whose outcome nobody waits for. */
+export interface Deferred {
+  readonly statement: Statement;
+  readonly wantsRows?: boolean;
+  readonly isUrgent?: boolean;
+  /** Called with its outcome, if it has one. */
+  done?(outcome: Outcome): void;
+}
+
+interface Waiting extends Asked {
+  readonly isAwaited: boolean;
+}
+
+/** Identifies a deferred statement. */
+export type Place = object;
+
+/**
+ * The statements of one transaction, in their order. They wait until the outcome of one of them is awaited, and those
+ * that were sent before are answered; then all that wait are sent together. Statements that are asked for in the same
+ * turn of the event loop, and those deferred before, are therefore one round trip.
+ */
+export class Pipeline {
+  private waiting: Waiting[] = [];
+  private characters = 0;
+  private underWay: Promise<void> | undefined;
+  private isScheduled = false;
+  /** Why the transaction cannot go on: nothing more is sent. */
+  private failure: { readonly error: unknown } | undefined;
+
+  constructor(
+    private readonly client: pg.Client,
+    private readonly deadline: StatementDeadline | undefined,
+  ) {}
+
+  /** Whether anything was sent. */
+  hasBegun = false;
+  private opening = 0;
+
+  /** What was deferred until now only opens the transaction. */
+  begins(): void {
+    this.opening = this.waiting.length;
+  }
+
+  /** Whether there is more than what opens the transaction. */
+  get isUsed(): boolean {
+    return this.hasBegun || this.waiting.length > this.opening;
+  }
+
+  /**
+   * Resolves to the outcome of a statement. When one that was deferred before it fails, it rejects with the error of that
+   * one. `why` is called before it rejects.
+   */
+  ask(
+    statement: Statement,
+    { wantsRows, why }: { readonly wantsRows: boolean; readonly why?: (why: Without) => void },
+  ): Promise<Outcome> {
+    return new Promise((done, reject) => {
+      const failed = (error: unknown, reason: Without): void => {
+        why?.(reason);
+        reject(error as Error);
+      };
+      if (this.failure) return failed(this.failure.error, 'skipped');
+      this.add({ statement, wantsRows, isAwaited: true, done, failed: this.noting(failed) });
+      this.schedule();
+    });
+  }
+
+  /** The statement is sent with a later one. Its error is that of the next statement that is awaited. */
+  async defer({ done = () => undefined, wantsRows = false, ...deferred }: Deferred): Promise<Place> {
+    if (this.failure) throw this.failure.error;
+    const asked: Waiting = { ...deferred, wantsRows, isAwaited: false, done, failed: this.noting(() => undefined) };
+    this.add(asked);
+    if (this.waiting.length >= MOST_STATEMENTS || this.characters >= MOST_CHARACTERS) await this.flush();
+    return asked;
+  }
+
+  /** Sends what waits, and resolves once it is answered. Rejects if the transaction cannot go on. */
+  async flush(): Promise<void> {
+    for (await this.idle(); this.waiting.length > 0 && !this.failure; await this.idle()) this.send();
+    if (this.failure) throw this.failure.error;
+  }
+
+  /**
+   * Takes back what waits from this place on, or all that waits if the statement there was sent. Returns whether it was
+   * not sent.
+   */
+  takeBack(from: Place | undefined): boolean {
+    const at = this.waiting.findIndex((asked) => asked === from);
+    const taken = this.waiting.splice(Math.max(at, 0));
+    for (const { failed } of taken) failed(new Error('the statement was taken back'), 'skipped');
+    return at !== -1;
+  }
+
+  /** Resolves once all that was sent is answered, and nothing that is awaited waits. */
+  async idle(): Promise<void> {
+    while (this.underWay) await this.underWay;
+  }
+
+  /** To be called after a rollback to a savepoint. */
+  recovered(): void {
+    this.failure = undefined;
+  }
+
+  private add(asked: Waiting): void {
+    this.waiting.push(asked);
+    for (const value of asked.statement.values) if (typeof value === 'string') this.characters += value.length;
+  }
+
+  private noting(failed: Asked['failed']): Asked['failed'] {
+    return (error, why) => {
+      if (why === 'failed' || why === 'lost') this.failure ??= { error };
+      failed(error, why);
+    };
+  }
+
+  /** After all work of this turn of the event loop, which may ask for more. */
+  private schedule(): void {
+    if (this.isScheduled || this.underWay) return;
+    this.isScheduled = true;
+    // oxlint-disable-next-line no-restricted-globals -- the only queue that runs after all promise reactions and before I/O
+    process.nextTick(() => {
+      this.isScheduled = false;
+      this.send();
+    });
+  }
+
+  private send(): void {
+    if (this.underWay || this.waiting.length === 0) return;
+    const batch = this.waiting;
+    this.waiting = [];
+    this.characters = 0;
+    const refusal = this.failure ?? (this.deadline?.isOver ? { error: this.deadline.reason } : undefined);
+    if (refusal) {
+      for (const { failed } of batch) failed(refusal.error, 'skipped');
+      return;
+    }
+    this.hasBegun = true;
+    const sent = sendBatch(this.client, batch);
+    this.underWay = (this.deadline ? this.deadline.during(sent) : sent).then(() => {
+      this.underWay = undefined;
+      if (this.waiting.some(({ isAwaited }) => isAwaited)) this.send();
+    });
+  }
+}
