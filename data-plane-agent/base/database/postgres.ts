@@ -66,12 +66,13 @@ class PostgresDatabase implements Database {
     return this.transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', scope, work);
   }
 
-  async glance(scope: Scope & { readonly tenantId: string }, sql: string): Promise<Row | undefined> {
+  async glance(scope: Scope, sql: string, id = scope.tenantId): Promise<Row | undefined> {
     const tenant = tenantSetting(scope);
+    const value = tenantSetting({ tenantId: id });
     const { deadline } = scope;
     const timeoutMs = Math.max(1, Math.min(STATEMENT_TIMEOUT_MS, Math.ceil(deadline?.remaining() ?? Infinity)));
     // Several statements in one message are one transaction.
-    const text = `SELECT set_config('duebook.tenant', '${tenant}', true), set_config('statement_timeout', '${timeoutMs}', true); ${sql.replaceAll('?', `'${tenant}'`)}`;
+    const text = `SELECT set_config('duebook.tenant', '${tenant}', true), set_config('statement_timeout', '${timeoutMs}', true); ${sql.replaceAll('?', `'${value}'`)}`;
     const asked = this.withClient(async (client) => {
       // The driver returns a list for several statements, which its types do not say.
       const [, { rows }] = (await ask(client, text)) as unknown as [pg.QueryResult, pg.QueryResult<Row>];
@@ -79,6 +80,10 @@ class PostgresDatabase implements Database {
     }, deadline);
     // Without a cancellation: the server's own timeout ends the statement at the same time.
     return deadline ? unlessAborted(deadline.signal, asked) : asked;
+  }
+
+  generation(): undefined {
+    return undefined;
   }
 
   async write<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -241,7 +246,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 function tenantSetting({ tenantId }: Scope): string {
   if (tenantId === null) return '';
-  if (!UUID.test(tenantId)) throw new Error('a tenant id must be a UUID');
+  if (!UUID.test(tenantId)) throw new Error('an id must be a UUID');
   return tenantId;
 }
 

@@ -6,7 +6,7 @@ import type { Deadline } from '../deadline.js';
 import type { Database, Exclusive, Row, Scope, Transaction, Value } from './database.js';
 import { DatabaseError, isUnavailable, isDatabaseError, translateError } from './errors.js';
 import { queued } from './queued.js';
-import { isReadable, NO_CACHE, refuseIfDeleted, translated, type SqliteFile } from './sqlite-file.js';
+import { generationOf, isReadable, NO_CACHE, refuseIfDeleted, translated, type SqliteFile } from './sqlite-file.js';
 import { SqliteTransaction, Statements } from './sqlite-transaction.js';
 
 /** In WAL mode readers do not wait for writers, so a few connections suffice. */
@@ -125,16 +125,20 @@ class SqliteDatabase implements Database {
     this.file = file;
   }
 
-  async glance({ tenantId, deadline }: Scope & { readonly tenantId: string }, sql: string): Promise<Row | undefined> {
+  async glance({ tenantId, deadline }: Scope, sql: string, id = tenantId): Promise<Row | undefined> {
     const connection = await this.reader(deadline);
     try {
       if (connection.inTransaction) connection.exec('ROLLBACK');
-      return this.statementsOf(connection).get(sql).get([tenantId]);
+      return this.statementsOf(connection).get(sql).get([id]);
     } catch (error) {
       throw translated(error, this.file);
     } finally {
       this.release(connection);
     }
+  }
+
+  generation(): number | undefined {
+    return generationOf(this.file);
   }
 
   /** Waits for a connection that reads. */
