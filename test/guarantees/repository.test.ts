@@ -14,7 +14,7 @@ const aheadOfTheirProcess = ['data-plane-agent/plane/remote.ts'];
 
 /** Loaded by mocha, or by processes that tests start. */
 const FIRST_LOADED: ReadonlySet<string> = new Set(
-  ['each-file', 'programs', 'moved-clock', 'receipt-program'].map((name) => `test/support/${name}.ts`),
+  ['each-file', 'programs', 'moved-clock', 'receipt-program', 'rival-program'].map((name) => `test/support/${name}.ts`),
 );
 
 describe('the repository', () => {
