@@ -38,7 +38,7 @@ import { guidePages } from './http/guide-pages.js';
 import { homePages, type SignInAs } from './http/home-page.js';
 import type { HttpState } from '../data-plane-agent/base/http/exchange.js';
 import type { Caller } from './http/handler.js';
-import { createMetrics } from '../data-plane-agent/base/http/metrics.js';
+import { createMetrics, type MeasuredMetrics, type OtherProcesses } from '../data-plane-agent/base/http/metrics.js';
 import { livez, readyz } from '../data-plane-agent/base/http/probes.js';
 import { openapiPage } from './http/openapi.js';
 import { rateLimit } from './http/rate-limit.js';
@@ -77,6 +77,14 @@ export interface ComposeOptions {
   readonly host?: Host | undefined;
   /** The port on which the process listens, for connections of agents. Without it none are accepted. */
   readonly port?: number | undefined;
+  /** If the service has several processes, of which this is one. */
+  readonly workers?: Workers | undefined;
+}
+
+/** The processes of the service that share its port. */
+export interface Workers {
+  readonly count: number;
+  readonly others: OtherProcesses;
 }
 
 export interface Composed {
@@ -85,6 +93,8 @@ export interface Composed {
   readonly foundation: Foundation;
   /** Not started yet: `serve` starts them. */
   readonly schedules: Schedules;
+  /** What this process has measured. */
+  measured(): Promise<MeasuredMetrics>;
   close(): Promise<void>;
 }
 
@@ -102,6 +112,7 @@ export async function compose(
     host,
     port,
     signInAs,
+    workers,
   }: ComposeOptions,
 ): Promise<Composed> {
   const foundation = await openFoundation(config, { clock, log, tracer, residentBytes, host, port });
@@ -120,7 +131,7 @@ export async function compose(
     });
     const mail = createMailOutbox({ clock, keyRing: config.keyRing, configured: config.smtpUrl !== undefined });
     const signInMethods = createSignInMethods({ clock, mail });
-    const passwords = await createPasswords({ cores: availableParallelism(), ...(argon2 && { argon2 }) });
+    const passwords = await createPasswords({ cores: coresOf(workers), ...(argon2 && { argon2 }) });
     const parts = {
       database: keyedDatabase({ database: platform, clock, keyRing: config.keyRing }),
       clock,
@@ -153,6 +164,7 @@ export async function compose(
     const metrics = createMetrics({
       token: config.metricsToken,
       queues: queueReadings({ platform, hosted, clock }),
+      others: workers?.others,
       pools: { platform: () => platform.pool(), ...(hosted ? { tenant: () => hosted.database.pool() } : {}) },
     });
     if (hosted) measurePlane(metrics, { hosted, clock });
@@ -191,7 +203,7 @@ export async function compose(
     };
     const version = versionOf(import.meta.url);
     const linkKeys = links?.keys ?? createLinkKeys({ ...parts, keyRing: config.keyRing });
-    const limit = rateLimit({ perMinute: config.rateLimitPerMinute });
+    const limit = rateLimit({ perMinute: config.rateLimitPerMinute, isOneOfSeveral: workers !== undefined });
     const joining = composeJoining(config, {
       ...parts,
       linkKeys,
@@ -261,9 +273,12 @@ export async function compose(
       await refusals.flush();
       await foundation.close();
     };
-    return { app, services, foundation, schedules, close };
+    return { app, services, foundation, schedules, measured: metrics.measured, close };
   } catch (error) {
     await foundation.close();
     throw error;
   }
 }
+
+/** How many cores a process may keep busy with what others wait for: its share. */
+const coresOf = (workers: Workers | undefined): number => Math.ceil(availableParallelism() / (workers?.count ?? 1));

@@ -185,6 +185,11 @@ env:
   - name: CLAMAV_URL
     value: {{ . | quote }}
   {{- end }}
+  {{- if not (hasKey .Values.settings "WORKERS") }}
+  # More replicas, not more processes in one, unless the settings say so: the limit of memory is for one.
+  - name: WORKERS
+    value: "1"
+  {{- end }}
   {{- range $name, $value := .Values.settings }}
   - name: {{ $name }}
     value: {{ if kindIs "float64" $value }}{{ $value | toJson | quote }}{{ else }}{{ $value | toString | quote }}{{ end }}
