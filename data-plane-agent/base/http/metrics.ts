@@ -135,6 +135,12 @@ export function createMetrics({
     registers: [registry],
   });
   gaugePools(pools, registry);
+  if (others)
+    new Gauge({
+      name: 'duebook_processes',
+      help: 'Processes of the service that answer requests.',
+      registers: [registry],
+    }).set(1); // summed
   if (queues) gaugeQueues(queues, registry);
 
   return {
