@@ -39,7 +39,7 @@ import { guidePages } from './http/guide-pages.js';
 import { homePages, type SignInAs } from './http/home-page.js';
 import type { HttpState } from '../data-plane-agent/base/http/exchange.js';
 import type { Caller } from './http/handler.js';
-import { createMetrics } from '../data-plane-agent/base/http/metrics.js';
+import { createMetrics, type MeasuredMetrics, type OtherProcesses } from '../data-plane-agent/base/http/metrics.js';
 import { livez, readyz } from '../data-plane-agent/base/http/probes.js';
 import { openapiPage } from './http/openapi.js';
 import { createOverload, type Overload } from './http/overload.js';
@@ -82,6 +82,14 @@ export interface ComposeOptions {
   readonly turns?: TurnsOptions | undefined;
   /** The port on which the process listens, for connections of agents. Without it none are accepted. */
   readonly port?: number | undefined;
+  /** If the service has several processes, of which this is one. */
+  readonly workers?: Workers | undefined;
+}
+
+/** The processes of the service that share its port. */
+export interface Workers {
+  readonly count: number;
+  readonly others: OtherProcesses;
 }
 
 export interface Composed {
@@ -91,6 +99,8 @@ export interface Composed {
   readonly foundation: Foundation;
   /** Not started yet: `serve` starts them. */
   readonly schedules: Schedules;
+  /** What this process has measured. */
+  measured(): Promise<MeasuredMetrics>;
   close(): Promise<void>;
 }
 
@@ -109,6 +119,7 @@ export async function compose(
     port,
     signInAs,
     turns,
+    workers,
   }: ComposeOptions,
 ): Promise<Composed> {
   const foundation = await openFoundation(config, { clock, log, tracer, residentBytes, host, port });
@@ -127,7 +138,7 @@ export async function compose(
     });
     const mail = createMailOutbox({ clock, keyRing: config.keyRing, configured: config.smtpUrl !== undefined });
     const signInMethods = createSignInMethods({ clock, mail });
-    const passwords = await createPasswords({ cores: availableParallelism(), ...(argon2 && { argon2 }) });
+    const passwords = await createPasswords({ cores: coresOf(workers), ...(argon2 && { argon2 }) });
     const parts = {
       database: keyedDatabase({ database: platform, clock, keyRing: config.keyRing }),
       clock,
@@ -160,6 +171,7 @@ export async function compose(
     const metrics = createMetrics({
       token: config.metricsToken,
       queues: queueReadings({ platform, hosted, clock }),
+      others: workers?.others,
       pools: { platform: () => platform.pool(), ...(hosted ? { tenant: () => hosted.database.pool() } : {}) },
     });
     if (hosted) measurePlane(metrics, { hosted, clock });
@@ -204,7 +216,7 @@ export async function compose(
       log,
       metrics,
     });
-    const limit = rateLimit({ perMinute: config.rateLimitPerMinute });
+    const limit = rateLimit({ perMinute: config.rateLimitPerMinute, isOneOfSeveral: workers !== undefined });
     const joining = composeJoining(config, {
       ...parts,
       linkKeys,
@@ -275,7 +287,7 @@ export async function compose(
       await refusals.flush();
       await foundation.close();
     };
-    return { app, overload, services, foundation, schedules, close };
+    return { app, overload, services, foundation, schedules, measured: metrics.measured, close };
   } catch (error) {
     await foundation.close();
     throw error;
@@ -291,3 +303,6 @@ function hasRoom(database: Database | undefined): boolean {
   const { used, free, waiting } = database.pool();
   return waiting === 0 || waiting < used + free;
 }
+
+/** How many cores a process may keep busy with what others wait for: its share. */
+const coresOf = (workers: Workers | undefined): number => Math.ceil(availableParallelism() / (workers?.count ?? 1));

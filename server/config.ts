@@ -44,6 +44,7 @@ import { parseSsoProviders, withoutTenants } from './auth/sso-providers.js';
 import { CALENDAR_REFUSALS, CALENDAR_SETTINGS } from './integrations/calendar/settings.js';
 import { parsePlanCatalog, type PlanCatalog } from './access/plans.js';
 import { GATEWAY_SETTINGS } from './integrations/ai-gateway/settings.js';
+import { WORKERS_REFUSALS, WORKERS_SETTING } from './workers-setting.js';
 
 /** An invalid port is reported for PORT only. */
 const localAddress = ({ textOf }: DefaultContext): string => {
@@ -68,6 +69,7 @@ export const SETTINGS = {
   }),
   host: PROCESS_SETTINGS.host,
   port: PROCESS_SETTINGS.port,
+  workers: WORKERS_SETTING,
   publicUrl: setting({
     name: 'PUBLIC_URL',
     about: 'The URL of the service for users: used in links, cookies and as the issuer of tokens.',
@@ -281,6 +283,7 @@ const refusals: readonly Rule<typeof SETTINGS>[] = [
         name: 'WEBAUTHN_RP_ID',
         problem: `must be ${host} or one of its parent domains, because WEBAUTHN_ORIGINS contains ${host}`,
       })),
+  ...WORKERS_REFUSALS,
   ...HOST_REFUSALS,
   ...CALENDAR_REFUSALS,
   ...TRACING_REFUSALS,

@@ -1,10 +1,11 @@
-import { openFront } from '../data-plane-agent/base/http/front.js';
+import { openFront, type Front } from '../data-plane-agent/base/http/front.js';
 import type { Lifecycle } from '../data-plane-agent/base/lifecycle.js';
 import { versionOf } from '../data-plane-agent/base/package-version.js';
 import { openTracing } from '../data-plane-agent/base/tracing/open.js';
 import { tracingOf } from '../data-plane-agent/base/tracing/settings.js';
 import { stopInOrder } from '../data-plane-agent/host/stop-in-order.js';
 import { compose, type Composed, type ComposeOptions } from './compose.js';
+import type { WorkerRole } from './worker-messages.js';
 import type { Config } from './config.js';
 
 export interface Serving extends Composed {
@@ -13,11 +14,15 @@ export interface Serving extends Composed {
 
 /**
  * Listens, composes the service and becomes ready. While databases migrate, probes are answered and other requests get
- * 503. `lifecycle` stops the service.
+ * 503. `lifecycle` stops the service. A process that is to listen only `when ready`, since others of the service answer
+ * meanwhile, gets no requests before.
  */
 export async function serve(
   config: Config,
-  options: Omit<ComposeOptions, 'accepting' | 'port' | 'tracer'> & { lifecycle: Lifecycle },
+  {
+    role = ALONE,
+    ...options
+  }: Omit<ComposeOptions, 'accepting' | 'port' | 'tracer'> & { lifecycle: Lifecycle; role?: WorkerRole },
 ): Promise<Serving> {
   const { clock, log, lifecycle } = options;
   const tracer = await openTracing(tracingOf(config), {
@@ -27,16 +32,21 @@ export async function serve(
     log,
     lifecycle,
   });
-  const front = await openFront({ host: config.host, port: config.port, clock, log });
-  lifecycle.onStop('http', 'server', front.stop);
+  const open = async (): Promise<Front> => {
+    const opened = await openFront({ host: config.host, port: config.port, clock, log });
+    lifecycle.onStop('http', 'server', opened.stop);
+    return opened;
+  };
+  const early = role.listens === 'at once' ? await open() : undefined;
   const composed = await compose(config, {
     ...options,
     tracer,
-    port: front.port,
+    port: early?.port,
     accepting: () => lifecycle.state === 'ready',
   });
   const { hosted, links } = composed.foundation;
   stopInOrder(lifecycle, { ...composed, hosted });
+  const front = early ?? (await open());
   if (links?.hub) {
     const { hub } = links;
     lifecycle.onStop('agents', 'links', hub.close);
@@ -45,8 +55,11 @@ export async function serve(
     await hub.start();
   }
   front.serve(composed.app, composed.overload.refuse);
-  composed.schedules.start();
+  composed.schedules.start(role.runsJobs ? 'all' : 'everywhere');
   hosted?.background.add(hosted.probes.files());
   lifecycle.ready();
   return { ...composed, port: front.port };
 }
+
+/** One process is the whole service. */
+const ALONE: WorkerRole = { listens: 'at once', runsJobs: true };

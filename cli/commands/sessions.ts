@@ -7,7 +7,7 @@ export const addSessions: AddCommand = (program, cli) => {
   const sessions = program.command('sessions').description('Sessions of members.').helpCommand(false);
   sessions
     .command('revoke')
-    .description('Ends all sessions of a member. Their tokens are refused within five seconds; they can sign in again.')
+    .description('Ends all sessions of a member. Their tokens are refused at once; they can sign in again.')
     .requiredOption(...TENANT_OPTION)
     .requiredOption(...EMAIL_OPTION)
     .option(...YES_OPTION)

@@ -92,7 +92,7 @@ const addSetPlan: AddCommand = (tenants, cli) => {
   tenants
     .command('set-plan <slug>')
     .addArgument(new Argument('<plan>', 'the new plan').choices(PLANS))
-    .description('Changes the plan of an organisation. Takes effect within five seconds.')
+    .description('Changes the plan of an organisation. Takes effect at once.')
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook tenants set-plan acme business'))
     .action(async (slug: string, planCode: PlanCode, { json }: Json) => {

@@ -62,7 +62,14 @@ export interface Fault {
 export type Source = 'default' | 'environment' | 'file' | 'generated';
 
 export type ConfigResult<S extends Settings> =
-  | { ok: true; values: Values<S>; sources: Readonly<Record<string, Source>>; warnings: Fault[] }
+  | {
+      ok: true;
+      values: Values<S>;
+      sources: Readonly<Record<string, Source>>;
+      /** The texts that are not defaults, by variable name, secrets included: read again, they give the same values. */
+      given: Readonly<Record<string, string>>;
+      warnings: Fault[];
+    }
   | { ok: false; faults: Fault[]; warnings: Fault[] };
 
 /** A constraint across settings. A rule that reads an invalid setting is skipped. */
@@ -115,7 +122,8 @@ export function readConfig<S extends Settings>(
   const find = (rules: readonly Rule<S>[] = []) => rules.flatMap((rule) => findings(rule, readable, about));
   const warnings = [...unknownNames(settings, env), ...find(options.cautions)];
   faults.push(...find(options.rules));
-  return faults.length > 0 ? { ok: false, faults, warnings } : { ok: true, values: readable, sources, warnings };
+  const given = Object.fromEntries([...texts].filter(([name]) => sources[name] !== 'default'));
+  return faults.length > 0 ? { ok: false, faults, warnings } : { ok: true, values: readable, sources, given, warnings };
 }
 
 /** All faults of the configuration, including those found only when a setting is used, such as a database URL. */

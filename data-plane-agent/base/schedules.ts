@@ -20,7 +20,8 @@ export interface Job {
 }
 
 export interface Schedules {
-  start(): void;
+  /** `everywhere` starts only the jobs that run in every process; a later `start()` starts the others as well. */
+  start(which?: 'all' | 'everywhere'): void;
   /** Starts no more jobs and waits for the running ones. */
   stop(): Promise<void>;
   /** Runs a job now, unless it is already running here or in another process. Failures are logged. */
@@ -44,7 +45,7 @@ export function createSchedules({
 }): Schedules {
   const stopping = new AbortController();
   const running = new Map<string, Promise<void>>();
-  let timers: schedule.Job[] = [];
+  const timers = new Map<string, schedule.Job>();
 
   const work = async ({ name, everywhere, isDue, run }: Job): Promise<void> => {
     const start = { name: `job ${name}`, kind: 'internal', facts: { 'duebook.job': name } } as const;
@@ -67,12 +68,18 @@ export function createSchedules({
   };
 
   return {
-    start: () => {
-      timers = jobs.map((job) => schedule.scheduleJob(job.rule, () => void begin(job)));
+    start: (which = 'all') => {
+      if (stopping.signal.aborted) return;
+      for (const job of jobs)
+        if (!timers.has(job.name) && (which === 'all' || job.everywhere))
+          timers.set(
+            job.name,
+            schedule.scheduleJob(job.rule, () => void begin(job)),
+          );
     },
     stop: async () => {
       stopping.abort();
-      for (const timer of timers) timer.cancel();
+      for (const timer of timers.values()) timer.cancel();
       await Promise.all(running.values());
     },
     run: async (name) => {

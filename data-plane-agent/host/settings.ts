@@ -119,7 +119,8 @@ export const HOST_SETTINGS = {
   }),
   databasePoolMax: setting({
     name: 'DATABASE_POOL_MAX',
-    about: 'Maximum number of connections to each PostgreSQL database.',
+    about:
+      'Maximum number of connections to each PostgreSQL database; several processes of one service divide them, and each has at least 2.',
     kind: integer({ min: 1, max: 1_000 }),
     default: 10,
   }),

@@ -4,7 +4,7 @@ export type Change =
   | { readonly kind: 'member'; readonly tenantId: string; readonly memberId: string }
   | { readonly kind: 'session'; readonly sessionId: string };
 
-/** Notifies this process of changes; other processes read them from the database within five seconds. */
+/** Notifies this process of changes; other processes read them from the database. */
 export interface Changes {
   notify(change: Change): void;
   listen(listener: (change: Change) => void): void;

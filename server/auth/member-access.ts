@@ -23,7 +23,7 @@ export interface Account {
 
 /**
  * Commands of an operator to restore or block a member's access. Each is audited in the same transaction. Throws
- * NOT_FOUND for an unknown organisation or member. Running servers apply the changes within five seconds.
+ * NOT_FOUND for an unknown organisation or member. Running servers apply the changes to the next request.
  */
 export interface MemberAccess {
   list(tenantSlug: string): Promise<ListedMember[]>;

@@ -137,6 +137,7 @@ export async function composeAuth(
   const relyingParty = { id: settings.webauthnRpId, origins: settings.webauthnOrigins, name: settings.productName };
   return {
     authenticator: createAuthenticator({
+      directory,
       database,
       clock,
       tokens,

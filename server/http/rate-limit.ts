@@ -1,4 +1,4 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterCluster, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
 import { networkOf } from '../../data-plane-agent/base/http/network.js';
@@ -12,13 +12,22 @@ export interface RateLimit {
 }
 
 /**
- * Limits requests per minute; 0 means no limit. Each process counts in memory: the limit protects a process from one
- * caller, and a database write for every request would cost more than most requests. Failed sign-ins, which must be
- * counted across replicas and restarts, are counted in the database elsewhere.
+ * Limits requests per minute; 0 means no limit. Each replica counts in memory, that of its supervisor if it has several
+ * processes: the limit protects a replica from one caller, and a database write for every request would cost more than
+ * most requests. Failed sign-ins, which must be counted across replicas and restarts, are counted in the database
+ * elsewhere.
  */
-export function rateLimit({ perMinute }: { perMinute: number }): RateLimit | undefined {
+export function rateLimit({
+  perMinute,
+  isOneOfSeveral = false,
+}: {
+  perMinute: number;
+  /** Whether this is a process with a supervisor, which counts for all of them. */
+  isOneOfSeveral?: boolean;
+}): RateLimit | undefined {
   if (perMinute === 0) return undefined;
-  const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
+  const options = { points: perMinute, duration: 60, keyPrefix: 'requests' };
+  const limiter = isOneOfSeveral ? countedBySupervisor(options) : new RateLimiterMemory(options);
   const consume = async (ctx: HttpContext, key: string): Promise<void> => {
     const { outcome, refused } = await consumeOne(limiter, key);
     const seconds = Math.max(1, Math.ceil(outcome.msBeforeNext / 1000));
@@ -33,10 +42,29 @@ export function rateLimit({ perMinute }: { perMinute: number }): RateLimit | und
   };
 }
 
-async function consumeOne(
-  limiter: RateLimiterMemory,
-  key: string,
-): Promise<{ outcome: RateLimiterRes; refused: boolean }> {
+type Limiter = Pick<RateLimiterMemory, 'consume'>;
+
+function countedBySupervisor(options: {
+  readonly points: number;
+  readonly duration: number;
+  readonly keyPrefix: string;
+}): Limiter {
+  const own = new RateLimiterMemory(options);
+  const shared = new RateLimiterCluster({ ...options, timeoutMs: SUPERVISOR_MS });
+  return {
+    // A supervisor that does not answer must not stop the service: the process then counts alone.
+    consume: (key) =>
+      shared.consume(key).catch((thrown: unknown) => {
+        if (thrown instanceof RateLimiterRes) throw thrown; // the refusal itself
+        return own.consume(key);
+      }),
+  };
+}
+
+/** How long the count of the supervisor is waited for; it answers in less than a millisecond. */
+const SUPERVISOR_MS = 1_000;
+
+async function consumeOne(limiter: Limiter, key: string): Promise<{ outcome: RateLimiterRes; refused: boolean }> {
   try {
     return { outcome: await limiter.consume(key), refused: false };
   } catch (thrown) {

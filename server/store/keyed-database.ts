@@ -48,7 +48,8 @@ export function keyedDatabase({
   return {
     dialect: database.dialect,
     read: (scope, work) => database.read(scope, work),
-    glance: (scope, sql) => database.glance(scope, sql),
+    glance: (scope, sql, id) => database.glance(scope, sql, id),
+    generation: () => database.generation(),
     write: ({ keyed, ...scope }, work) => (keyed ? once(scope, keyed, work) : database.write(scope, work)),
     answered: async <T>(keyed: KeyedRequest | undefined) => {
       const settled =

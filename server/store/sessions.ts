@@ -1,4 +1,4 @@
-import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
+import type { Database, Row, Transaction } from '../../data-plane-agent/base/database/database.js';
 import type { Control } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import type { Permissions, PlanCode } from '../access/permissions.js';
 import type { Way } from '../access/session-policy.js';
@@ -50,17 +50,36 @@ export interface SessionHolder {
   readonly role: { readonly permissions: Permissions; readonly workflowControls: Readonly<Record<string, Control>> };
 }
 
+/**
+ * What decides what a session may do, as it is stored: as long as the row is the same, so is its holder. Read without a
+ * transaction, since it is one statement.
+ */
+export interface HolderRow {
+  readonly row: Row;
+  holder(): SessionHolder;
+  /** The version of the directory of its organisation. */
+  readonly directoryVersion: number;
+}
+
+export async function presentHolder(
+  database: Pick<Database, 'glance'>,
+  sessionId: string,
+): Promise<HolderRow | undefined> {
+  const row = await database.glance({ tenantId: null }, HOLDER, sessionId);
+  return row && { row, holder: () => holderOf(row), directoryVersion: numberOf(row, 'directory_version') };
+}
+
 export class SessionStore {
   constructor(private readonly tx: Transaction) {}
-
-  async byId(id: string): Promise<SessionRecord | undefined> {
-    const row = await this.tx.get(`SELECT ${COLUMNS} FROM sessions s WHERE s.id = ?`, [id]);
-    return row && sessionOf(row);
-  }
 
   async holder(id: string): Promise<SessionHolder | undefined> {
     const row = await this.tx.get(HOLDER, [id]);
     return row && holderOf(row);
+  }
+
+  async byId(id: string): Promise<SessionRecord | undefined> {
+    const row = await this.tx.get(`SELECT ${COLUMNS} FROM sessions s WHERE s.id = ?`, [id]);
+    return row && sessionOf(row);
   }
 
   async insert(session: SessionRecord): Promise<void> {
@@ -189,7 +208,7 @@ const COLUMNS =
 const LIVE = 's.revoked_at IS NULL AND s.idle_expires_at > ?';
 
 const HOLDER = `SELECT ${COLUMNS},
-  t.slug, t.name AS tenant_name, t.plan_code, t.status AS tenant_status, t.settings,
+  t.slug, t.name AS tenant_name, t.plan_code, t.status AS tenant_status, t.settings, t.directory_version,
   m.email, m.name AS member_name, m.status AS member_status, m.role_code, m.subject_scope, r.permissions, r.workflow_controls,
   CASE WHEN f.member_id IS NULL THEN 0 ELSE 1 END AS mfa_enrolled
   FROM sessions s

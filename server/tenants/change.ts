@@ -30,8 +30,8 @@ export interface Ask {
 
 /**
  * Changes a tenant's data in the platform database: locks the tenant, so that concurrent changes are serialised, and
- * writes the audit row in the same transaction. Afterwards cached copies are discarded, in this process immediately and
- * in others within five seconds. An unknown tenant is NOT_FOUND.
+ * writes the audit row in the same transaction. Afterwards cached copies are discarded; requests to other processes see
+ * the change, too. An unknown tenant is NOT_FOUND.
  */
 export type ChangeTenant = <T>(
   ask: Ask,

@@ -9,6 +9,11 @@ import type { Changes } from '../access/changes.js';
 /** Names of members and subject companies, which contract data refers to by id. */
 export interface Directory {
   of(tenantId: string): Promise<TenantDirectory>;
+  /**
+   * Called with the version that a request found when it was admitted: what the request gets from `of` is at least as
+   * new, whichever process has changed it.
+   */
+  seen(tenantId: string, version: number): void;
 }
 
 export interface DirectoryMember {
@@ -32,7 +37,10 @@ export interface TenantDirectory {
   hasActiveMember(id: string): boolean;
 }
 
-/** Changes by other replicas are visible within this time, in milliseconds; changes by this process immediately. */
+/**
+ * Work without a request sees changes by other processes within this time, in milliseconds; requests see all that were
+ * made before them.
+ */
 const FRESH_MS = 5_000;
 const MAX_TENANTS = 1_000;
 
@@ -56,20 +64,40 @@ export function createDirectory({
       const entry = known.get(tenantId);
       const now = clock.now();
       if (entry && now - entry.checkedAt < FRESH_MS) return entry.directory;
-      const loading = load(database, { tenantId, entry });
-      known.set(tenantId, { checkedAt: now, directory: loading });
-      loading.catch(() => {
-        // The error is handled where the promise is awaited; the next call tries again.
-        if (known.peek(tenantId)?.directory === loading) known.delete(tenantId);
-      });
+      const wanted = { atLeast: 0 };
+      const loading = load(database, { tenantId, entry }).then((loaded) =>
+        // It was read before a request that waits for it has seen a newer one.
+        loaded.version < wanted.atLeast ? load(database, { tenantId, entry }) : loaded,
+      );
+      const loaded: Entry = { checkedAt: now, directory: loading, wanted, version: undefined };
+      known.set(tenantId, loaded);
+      loading.then(
+        ({ version }) => (loaded.version = version),
+        () => {
+          // The error is handled where the promise is awaited; the next call tries again.
+          if (known.peek(tenantId) === loaded) known.delete(tenantId);
+        },
+      );
       return loading;
+    },
+
+    seen: (tenantId, version) => {
+      const entry = known.peek(tenantId);
+      if (!entry) return;
+      if (entry.version === undefined) entry.wanted.atLeast = Math.max(entry.wanted.atLeast, version);
+      else if (entry.version < version) entry.checkedAt = -Infinity;
+      else entry.checkedAt = clock.now();
     },
   };
 }
 
 interface Entry {
-  readonly checkedAt: number;
+  checkedAt: number;
   readonly directory: Promise<Versioned>;
+  /** While it is being read: the lowest version that it may have. */
+  readonly wanted: { atLeast: number };
+  /** Undefined while it is being read. */
+  version: number | undefined;
 }
 type Versioned = TenantDirectory & { readonly version: number };
 

@@ -22,7 +22,7 @@ export interface TenantOverview extends TenantRecord {
 
 /**
  * Operations of an operator on whole organisations. Each change is audited; an unknown slug is NOT_FOUND. Running
- * servers apply the changes within five seconds.
+ * servers apply the changes to the next request.
  */
 export interface TenantOperator {
   /** By slug. */

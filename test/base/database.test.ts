@@ -3,6 +3,7 @@ import Connection from 'better-sqlite3';
 import { statSync } from 'node:fs';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { isDatabaseError } from '../../data-plane-agent/base/database/errors.js';
+import { newId } from '../../data-plane-agent/base/ids.js';
 import { openDatabase, sqlitePath } from '../../data-plane-agent/base/database/open.js';
 import { forEachDatabase } from '../support/database.js';
 
@@ -33,6 +34,38 @@ describe('a database', () => {
       expect(error).to.have.property('message', 'no');
       expect(await names(database)).to.deep.equal(['kept']);
     });
+
+    it('glances at one row by an id, the tenant by default', async () => {
+      const database = await withTable((await fresh()).database);
+      const [tenantId, other] = [newId(), newId()];
+      await add(database, 1, tenantId);
+      await add(database, 2, other);
+      const sql = 'SELECT id FROM things WHERE name = ?';
+      expect(await database.glance({ tenantId }, sql)).to.deep.equal({ id: 1 });
+      expect(await database.glance(NOBODY, sql, other)).to.deep.equal({ id: 2 });
+      expect(await database.glance(NOBODY, sql, newId())).to.equal(undefined);
+    });
+
+    it(
+      kind === 'sqlite'
+        ? 'has another generation after each commit, of whichever process, and the same one otherwise'
+        : 'has no generation',
+      async () => {
+        const { database: one, again } = await fresh();
+        await withTable(one);
+        const other = await again();
+        const before = one.generation();
+        if (kind === 'postgres') return void expect(before).to.equal(undefined);
+        await names(one);
+        expect(one.generation()).to.equal(before);
+        await add(other, 1, 'by another');
+        const after = one.generation();
+        expect(after).to.be.a('number').and.not.equal(before);
+        await add(one, 2, 'by this one');
+        expect(one.generation()).to.be.a('number').and.not.equal(after);
+        expect(other.generation()).to.be.a('number');
+      },
+    );
 
     it('isolates concurrent writes: a failing one does not affect the others', async () => {
       const database = await withTable((await fresh()).database);

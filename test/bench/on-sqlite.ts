@@ -15,8 +15,8 @@ import { memoryAfterLoad } from './memory.js';
 import { overloadRows } from './overload.js';
 import { rawTables, startRawProgram, withCounts } from './raw-program.js';
 import { signIn, startService } from './service.js';
-import { CASES, CONTRACTS, isWanted, SECONDS } from './settings.js';
-import { hasWorkers, workerRows } from './workers.js';
+import { CONTRACTS, isWanted, SECONDS } from './settings.js';
+import { workerRows } from './workers.js';
 
 /** All cases on the data set, with the contracts in a file. */
 export async function onSqlite(folder: string, dataset: Dataset, { rows, undo, measured }: Run): Promise<void> {
@@ -62,8 +62,7 @@ export async function onSqlite(folder: string, dataset: Dataset, { rows, undo, m
     rows.push(...(await overloadRows(service, { token: tokens.owner, seconds: SECONDS })));
   }
   if (isWanted('import')) rows.push(...(await importRows(sides, subject, ''))); // it changes the data of both sides
-  if (hasWorkers && isWanted('workers')) rows.push(...(await workerRows(folder, subject, SECONDS)));
-  else if (CASES.has('workers')) console.error('this server has no setting WORKERS: left out');
+  if (isWanted('workers')) rows.push(...(await workerRows(folder, subject, SECONDS)));
 }
 
 export async function subjectOf(folder: string, tenant: Tenant): Promise<Subject> {

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { SETTINGS } from '../../server/config.js';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { loadCases, type Subject } from './cases.js';
 import { copyOf } from './dataset.js';
 import { median, underLoad } from './load.js';
@@ -8,10 +8,8 @@ import type { Row } from './report.js';
 import { signIn, startService } from './service.js';
 
 const PROCESSES = [1, 2, 4] as const;
+const METRICS_TOKEN = 'metrics-of-the-bench';
 const MEASURED: ReadonlySet<string> = new Set(['list', 'get', 'create', 'receipt']);
-
-/** Whether the server can be several processes. */
-export const hasWorkers = 'WORKERS' in SETTINGS;
 
 /** The same load on one, two and four processes behind one port. The baseline of each row is one process. */
 export async function workerRows(folder: string, subject: Subject, seconds: number): Promise<Row[]> {
@@ -20,8 +18,9 @@ export async function workerRows(folder: string, subject: Subject, seconds: numb
   for (const workers of PROCESSES) {
     const dataDir = await copyOf(folder, `workers-${workers}`);
     try {
-      const service = await startService(dataDir, { WORKERS: String(workers) });
+      const service = await startService(dataDir, { WORKERS: String(workers), METRICS_TOKEN });
       try {
+        await untilAllAnswer(service.origin, workers);
         const { token } = await signIn(service.origin, 'bench');
         for (const { key, name, requests } of loadCases(subject).filter((one) => MEASURED.has(one.key))) {
           await underLoad(service.origin, requests, { token, seconds: 1 });
@@ -50,4 +49,14 @@ export async function workerRows(folder: string, subject: Subject, seconds: numb
     }
   }
   return rows;
+}
+
+/** The first process answers before the others have started, and would get all connections. */
+async function untilAllAnswer(origin: string, workers: number): Promise<void> {
+  for (let tries = 0; workers > 1; tries++) {
+    const answer = await fetch(`${origin}/metrics`, { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } });
+    if ((await answer.text()).includes(`\nduebook_processes ${workers}\n`)) return;
+    if (tries > 600) throw new Error(`not all of ${workers} processes answer`);
+    await sleep(100);
+  }
 }

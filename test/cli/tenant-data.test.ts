@@ -12,7 +12,6 @@ import {
 } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { administration, type Administration } from '../support/administration.js';
 import { installations, type Installation, type Outcome } from '../support/cli.js';
 import { needsPostgres } from '../support/postgres.js';
@@ -70,8 +69,6 @@ for (const [from, to] of [
       const { code, stderr } = await imported(there, 'book');
       expect(code, stderr).to.equal(0);
       const ids = { [org.owner.id]: there.owner.id, [org.tenant.id]: there.tenant.id };
-      // For five seconds, a server does not ask again what another process has changed: settings, and names of members.
-      await sleep(5_500);
       const [sent, arrived] = [await answersOf(org.asOwner, { files, ids }), await answersOf(there.asOwner, { files })];
       expect(Object.keys(arrived).length).to.be.greaterThan(60);
       for (const asked of Object.keys(sent)) expect(arrived[asked], asked).to.deep.equal(sent[asked]);

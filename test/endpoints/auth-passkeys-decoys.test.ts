@@ -205,7 +205,8 @@ function recording(database: Database, record: (sql: string) => void): Database 
   return {
     dialect: database.dialect,
     read: (scope, work) => database.read(scope, (tx) => work(recorded(tx))),
-    glance: (scope, sql) => (record(sql), database.glance(scope, sql)),
+    glance: (scope, sql, id) => (record(sql), database.glance(scope, sql, id)),
+    generation: () => database.generation(),
     write: (scope, work) => database.write(scope, (tx) => work(recorded(tx))),
     pauseWrites: () => database.pauseWrites(),
     ping: (timeoutMs) => database.ping(timeoutMs),

@@ -273,7 +273,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         expect((await server.client.post('/auth/refresh', { refreshToken })).status).to.equal(200);
       });
 
-      it('refuses it within five seconds after a change on another server, but no session opened by the authenticator', async () => {
+      it('refuses it at once after a change on another server, but no session opened by the authenticator', async () => {
         const member = await makeMember(server.services, org);
         const { client } = await byEmailCode(member);
         const colleague = await makeMember(server.services, org);
@@ -283,13 +283,12 @@ for (const kind of ['sqlite', 'postgres'] as const) {
           { at: clock.now() },
         );
         expect([await statusOf(client), await statusOf(enrolled)]).to.deep.equal([200, 200]);
-        // As another replica does it: this server still has the caller in its cache.
+        // As another replica does it.
         await server.foundation.platform.write({ tenantId: null }, (tx) =>
           tx.run("UPDATE members SET role_code = 'admin' WHERE tenant_id = ? AND role_code = 'viewer'", [
             org.tenant.id,
           ]),
         );
-        clock.advance(5_000);
         expect([await statusOf(client), await statusOf(enrolled)]).to.deep.equal([401, 200]);
       });
     });

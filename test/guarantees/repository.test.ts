@@ -14,7 +14,7 @@ const aheadOfTheirProcess = ['data-plane-agent/plane/remote.ts'];
 
 /** Loaded by mocha, or by processes that tests start. */
 const FIRST_LOADED: ReadonlySet<string> = new Set(
-  ['each-file', 'programs', 'moved-clock', 'receipt-program'].map((name) => `test/support/${name}.ts`),
+  ['each-file', 'programs', 'moved-clock', 'receipt-program', 'rival-program'].map((name) => `test/support/${name}.ts`),
 );
 
 describe('the repository', () => {
@@ -64,6 +64,11 @@ describe('the repository', () => {
   it('links every page in its README, and every decision in the list of decisions', () => {
     const linked = new Set(['README.md', 'docs/decisions/README.md'].flatMap(linksOf));
     expect(pages().filter((page) => page.startsWith('docs/') && !linked.has(page))).to.deep.equal([]);
+  });
+
+  it('has no marks of a merge in its pages', () => {
+    const marked = pages().filter((page) => /^(<{7}|={7}|>{7})( |$)/m.test(readFileSync(join(root, page), 'utf8')));
+    expect(marked).to.deep.equal([]);
   });
 
   it('has no broken link in its pages', () => {

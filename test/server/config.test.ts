@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKeyRingText } from '../../data-plane-agent/base/secrets.js';
 import { readServerConfig, SETTINGS } from '../../server/config.js';
@@ -19,6 +19,34 @@ const production = {
 };
 
 describe('the configuration of the server', () => {
+  it('has one process unless told otherwise', () => {
+    const workersOf = (env: NodeJS.ProcessEnv) => {
+      const read = readServerConfig(env);
+      return read.ok ? read.values.workers : read.faults;
+    };
+    expect(workersOf({})).to.equal(1);
+    expect(workersOf({ WORKERS: 'auto' })).to.equal(availableParallelism());
+    expect(workersOf(production)).to.equal(1);
+    expect(workersOf({ ...production, WORKERS: '3' })).to.equal(3);
+    for (const WORKERS of ['0', '129', 'many', '1.5'])
+      expect(workersOf({ WORKERS })).to.deep.equal([
+        { name: 'WORKERS', problem: 'must be auto or an integer from 1 to 128' },
+      ]);
+  });
+
+  it('can be read again from the texts that are not defaults, also those from files', () => {
+    const env = { ...production, LOG_LEVEL: 'warn', METRICS_TOKEN_FILE: '/a/file' };
+    const read = readServerConfig(env, { readFile: () => 'from a file\n' });
+    if (!read.ok) throw new Error('it has no fault');
+    expect(read.given).to.include({ METRICS_TOKEN: 'from a file', LOG_LEVEL: 'warn' }).and.not.have.property('PORT');
+    const again = readServerConfig({ ...read.given, NODE_ENV: 'production' });
+    if (!again.ok) throw new Error('it has no fault');
+    expect({ ...again.values, keyRing: again.values.keyRing?.reveal() }).to.deep.equal({
+      ...read.values,
+      keyRing: read.values.keyRing?.reveal(),
+    });
+  });
+
   it('has defaults for a development machine', () => {
     const result = readServerConfig({});
     expect(result).to.have.property('ok', true);

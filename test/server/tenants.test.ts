@@ -292,7 +292,7 @@ describe('tenants', () => {
       );
     });
 
-    it("apply another replica's changes within five seconds, in the directory and to callers", async () => {
+    it("apply another replica's changes at once, in the directory and to callers", async () => {
       const made = await makeTenant(identity);
       const member = await makeMember(identity, made);
       const replica = await startIdentity(identity.database, identity.options);
@@ -300,13 +300,15 @@ describe('tenants', () => {
       try {
         const { client } = await signIn(app.client, { ...made, member });
         expect((await client.get('/auth/me')).status).to.equal(200);
+        const { client: colleague } = await signIn(app.client, { ...made, member: made.owner });
         expect((await replica.directory.of(made.tenant.id)).hasActiveMember(member.id)).to.equal(true);
         await identity.tenants.members.setStatus(
           { tenantId: made.tenant.id, memberId: member.id, status: 'disabled' },
           OPERATOR,
         );
-        identity.clock.advance(5_000);
         expect((await client.get('/auth/me')).status).to.equal(401);
+        // Also a request of another session, after which the directory has the change.
+        expect((await colleague.get('/auth/me')).status).to.equal(200);
         expect((await replica.directory.of(made.tenant.id)).hasActiveMember(member.id)).to.equal(false);
       } finally {
         await app.stop();

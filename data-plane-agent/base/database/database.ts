@@ -53,10 +53,15 @@ export interface Database {
   /** Runs `work` on a consistent, read-only snapshot. */
   read<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
-   * The first row of one statement on what is committed now, in a single round trip. Its only value, `?`, is the id of
-   * the tenant.
+   * The first row of one statement on what is committed now, in a single round trip. Its only value, `?`, is `id`, which
+   * is a UUID: that of the tenant by default.
    */
-  glance(scope: Scope & { readonly tenantId: string }, sql: string): Promise<Row | undefined>;
+  glance(scope: Scope, sql: string, id?: string): Promise<Row | undefined>;
+  /**
+   * Differs whenever something was committed in between, by any process. Undefined where it costs as much to ask for it
+   * as to read: on PostgreSQL.
+   */
+  generation(): number | undefined;
   /**
    * Runs `work` in a transaction and resolves once it is durable. Several queued writes may share one commit, each in
    * its own savepoint, and `work` is run again after a serialisation conflict. It must therefore have no effects

@@ -140,9 +140,13 @@ export class PostgresTransaction implements Transaction {
   }
 }
 
-/** The first row of a statement without a transaction of its own; its values are the tenant's id. */
-export function glanced(client: pg.Client, sql: string, settings: Settings): Promise<Row | undefined> {
-  const statement = { ...numbered(sql), values: Array.from(sql.matchAll(/\?/g), () => settings.tenant) };
+/** The first row of a statement without a transaction of its own; each of its values is `value`. */
+export function glanced(
+  client: pg.Client,
+  sql: string,
+  { value, ...settings }: Settings & { readonly value: string },
+): Promise<Row | undefined> {
+  const statement = { ...numbered(sql), values: Array.from(sql.matchAll(/\?/g), () => value) };
   return new Promise((found, reject) => {
     const ignored = { wantsRows: false, done: () => undefined, failed: () => undefined };
     // The statements of one message are one transaction.

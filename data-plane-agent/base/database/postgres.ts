@@ -53,13 +53,18 @@ class PostgresDatabase implements Database {
     return this.transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', scope, work);
   }
 
-  async glance(scope: Scope & { readonly tenantId: string }, sql: string): Promise<Row | undefined> {
+  async glance(scope: Scope, sql: string, id = scope.tenantId): Promise<Row | undefined> {
     const tenant = tenantSetting(scope);
+    const value = tenantSetting({ tenantId: id });
     const { deadline } = scope;
     const timeoutMs = Math.max(1, Math.min(STATEMENT_TIMEOUT_MS, Math.ceil(deadline?.remaining() ?? Infinity)));
-    const asked = this.withClient((client) => glanced(client, sql, { tenant, timeoutMs }), deadline);
+    const asked = this.withClient((client) => glanced(client, sql, { tenant, value, timeoutMs }), deadline);
     // Without a cancellation: the server's own timeout ends the statement at the same time.
     return deadline ? unlessAborted(deadline.signal, asked) : asked;
+  }
+
+  generation(): undefined {
+    return undefined;
   }
 
   async write<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -211,6 +216,6 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 function tenantSetting({ tenantId }: Scope): string {
   if (tenantId === null) return '';
-  if (!UUID.test(tenantId)) throw new Error('a tenant id must be a UUID');
+  if (!UUID.test(tenantId)) throw new Error('an id must be a UUID');
   return tenantId;
 }

@@ -27,6 +27,18 @@ export function isReadable({ filename, probe }: SqliteFile): boolean {
   }
 }
 
+/**
+ * SQLite's data version for the connection of the probe: it differs after every commit, since the probe makes none. It
+ * is read from the shared memory of the write-ahead log. Undefined if the file cannot be read.
+ */
+export function generationOf({ probe }: SqliteFile): number | undefined {
+  try {
+    return Number(probe.pragma('data_version', { simple: true }));
+  } catch {
+    return undefined; // what is read next says why
+  }
+}
+
 /** If SQLite cannot read the schema, it reports an invalid statement or a corrupt file. */
 export const translated = (error: unknown, file: SqliteFile): unknown =>
   error instanceof Error && 'code' in error && AMBIGUOUS.has(error.code) && !isReadable(file)

@@ -6,8 +6,9 @@ import type { Deadline } from '../deadline.js';
 import type { Database, Exclusive, Row, Scope, Transaction, Value } from './database.js';
 import { DatabaseError, isUnavailable, isDatabaseError, translateError } from './errors.js';
 import { queued } from './queued.js';
-import { isReadable, NO_CACHE, refuseIfDeleted, translated, type SqliteFile } from './sqlite-file.js';
+import { generationOf, isReadable, NO_CACHE, refuseIfDeleted, translated, type SqliteFile } from './sqlite-file.js';
 import { SqliteTransaction, Statements } from './sqlite-transaction.js';
+import { WriteLock } from './sqlite-write-lock.js';
 
 /** In WAL mode readers do not wait for writers, so a few connections suffice. */
 const READERS = 4;
@@ -17,7 +18,7 @@ const GROUP = 64;
 const CHECKPOINT_PAGES = 1_000;
 /** A transaction with more changing statements leaves a write-ahead log that takes long to checkpoint. */
 const LONG_WRITES = 2_000;
-/** How long a write waits for another process, such as the CLI, to release the file. */
+/** How long a start waits for another process, such as the CLI, to release the file. */
 const BUSY_MS = 10_000;
 
 export interface SqliteOptions {
@@ -44,7 +45,7 @@ export async function openSqlite(filename: string, { writersTurn }: SqliteOption
     return connection;
   };
   try {
-    const writer = await open(['journal_mode = WAL', WRITER_CACHE]);
+    const writer = await open(['journal_mode = WAL', WRITER_CACHE, NEVER_WAIT]);
     const readers: Connection[] = [];
     for (let i = 0; i < READERS; i++) readers.push(await open(['query_only = ON']));
     const probe = await open(['query_only = ON', NO_CACHE]);
@@ -82,6 +83,8 @@ const EVERY_CONNECTION = [
 
 // The pages that a transaction changed and still has in the cache are written at once when it commits.
 const WRITER_CACHE = 'cache_size = -4096';
+// SQLite would wait in the only thread; the write lock is waited for aside.
+const NEVER_WAIT = 'busy_timeout = 0';
 
 interface WaitingWrite {
   readonly kind: 'write';
@@ -114,6 +117,7 @@ class SqliteDatabase implements Database {
   private readonly writer: Connection;
   private readonly file: SqliteFile;
   private readonly writersTurn: SqliteOptions['writersTurn'];
+  private readonly lock: WriteLock;
 
   constructor(
     { opener, writer, writersTurn, ...file }: Opened,
@@ -122,19 +126,24 @@ class SqliteDatabase implements Database {
     this.opener = opener;
     this.writer = writer;
     this.writersTurn = writersTurn;
+    this.lock = new WriteLock(writer, writersTurn !== undefined);
     this.file = file;
   }
 
-  async glance({ tenantId, deadline }: Scope & { readonly tenantId: string }, sql: string): Promise<Row | undefined> {
+  async glance({ tenantId, deadline }: Scope, sql: string, id = tenantId): Promise<Row | undefined> {
     const connection = await this.reader(deadline);
     try {
       if (connection.inTransaction) connection.exec('ROLLBACK');
-      return this.statementsOf(connection).get(sql).get([tenantId]);
+      return this.statementsOf(connection).get(sql).get([id]);
     } catch (error) {
       throw translated(error, this.file);
     } finally {
       this.release(connection);
     }
+  }
+
+  generation(): number | undefined {
+    return generationOf(this.file);
   }
 
   /** Waits for a connection that reads. */
@@ -220,6 +229,7 @@ class SqliteDatabase implements Database {
       if (next?.kind === 'pause') {
         this.waiting.shift();
         await next.over();
+        this.lock.forgetOthers();
         continue;
       }
       const group: WaitingWrite[] = [];
@@ -283,6 +293,7 @@ class SqliteDatabase implements Database {
     } finally {
       tx.end();
       end(this.writer, () => this.writer.exec('ROLLBACK'));
+      this.lock.ended();
     }
   }
 
@@ -304,13 +315,9 @@ class SqliteDatabase implements Database {
     if (!this.closed) this.writer.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   }
 
-  /**
-   * `IMMEDIATE`, because a deferred transaction that reads first fails at its first write if another process has
-   * written meanwhile.
-   */
   private async beginImmediate(): Promise<void> {
     if (this.writer.inTransaction) this.writer.exec('ROLLBACK');
-    return whenFree(() => void this.writer.exec('BEGIN IMMEDIATE'));
+    return this.lock.begin();
   }
 
   private begin(connection: Connection, deadline?: Deadline): SqliteTransaction {

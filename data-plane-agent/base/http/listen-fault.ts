@@ -10,7 +10,8 @@ export function listenFaultOf(
   address: { readonly host: string; readonly port: number },
 ): (ListenFault & { readonly code: string }) | undefined {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return undefined;
-  if (error.syscall !== 'listen' && error.syscall !== 'getaddrinfo') return undefined;
+  // `bind`: the supervisor of several processes listens for them.
+  if (error.syscall !== 'listen' && error.syscall !== 'bind' && error.syscall !== 'getaddrinfo') return undefined;
   const code = String(error.code);
   const fault = listenFault(code, address);
   return fault && { code, ...fault };

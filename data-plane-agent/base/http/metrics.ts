@@ -1,8 +1,9 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { constantTimeEqual } from '../secrets.js';
 import { fail } from '../failures.js';
 import type { Served } from './exchange.js';
 import type { Page } from './pages.js';
+import { problem } from './problems.js';
 
 /** What waits in a queue of messages: how many, and since when the oldest, in seconds. */
 export interface QueueReading {
@@ -20,6 +21,15 @@ export interface DeliveryLabels {
 /** Reads the connection counts of a database pool. */
 export type PoolReading = () => { readonly used: number; readonly free: number; readonly waiting: number };
 
+/** What one process has measured, in a form that can be sent to another one. */
+export type MeasuredMetrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+
+/**
+ * What the other processes of the service have measured, which are told what this one has; null if not all of them have
+ * answered in time.
+ */
+export type OtherProcesses = (own: MeasuredMetrics) => Promise<readonly MeasuredMetrics[] | null>;
+
 export interface Metrics {
   observe(served: Served): void;
   /** Makes a counter with one label, of which all values are known. */
@@ -30,11 +40,14 @@ export interface Metrics {
   durations(measured: Measured): (value: string, seconds: number) => void;
   /** Shows readings by one label, taken at each scrape. */
   readings(read: Read): void;
-  /** Shows one reading, taken at each scrape; none while it is undefined. */
+  /** Shows one reading of the database, taken at each scrape; none while it is undefined. */
   reading(read: ReadOne): void;
   delivered(attempt: DeliveryLabels): void;
   /** For metrics of a single program; undefined if nothing is measured. */
   readonly registry: Registry | undefined;
+  /** What this process has measured; nothing if nothing is measured. */
+  measured(): Promise<MeasuredMetrics>;
+  /** Answers for all processes of the service. */
   readonly page: Page;
 }
 
@@ -77,11 +90,14 @@ export function createMetrics({
   token,
   pools,
   queues,
+  others,
 }: {
   token: string | undefined;
   pools: Readonly<Record<string, PoolReading>>;
   /** Called at each scrape. */
   queues?: (() => Promise<Readonly<Record<string, QueueReading>>>) | undefined;
+  /** If the service has several processes. */
+  others?: OtherProcesses | undefined;
 }): Metrics {
   if (token === undefined)
     return {
@@ -93,6 +109,7 @@ export function createMetrics({
       reading: () => undefined,
       delivered: () => undefined,
       registry: undefined,
+      measured: () => Promise.resolve([]),
       page: { path: PATH, answer: () => Promise.reject(fail('NOT_FOUND', {})) },
     };
   const registry = new Registry();
@@ -118,6 +135,12 @@ export function createMetrics({
     registers: [registry],
   });
   gaugePools(pools, registry);
+  if (others)
+    new Gauge({
+      name: 'duebook_processes',
+      help: 'Processes of the service that answer requests.',
+      registers: [registry],
+    }).set(1); // summed
   if (queues) gaugeQueues(queues, registry);
 
   return {
@@ -155,6 +178,7 @@ export function createMetrics({
       const gauge: Gauge = new Gauge({
         name,
         help,
+        aggregator: OF_THE_DATABASE,
         registers: [registry],
         collect: async () => {
           gauge.remove();
@@ -165,12 +189,13 @@ export function createMetrics({
     },
     delivered: ({ queue, kind, result }) => deliveries.inc({ queue, kind, result }),
     registry,
+    measured: () => registry.getMetricsAsJSON(),
     page: {
       path: PATH,
       answer: async (ctx) => {
         const sent = /^Bearer +(.+)$/i.exec(ctx.req.headers.authorization ?? '')?.[1] ?? '';
         if (!constantTimeEqual(sent, token)) throw fail('UNAUTHENTICATED', {});
-        const text = await registry.metrics();
+        const text = await textOf(registry, others);
         ctx.set('Content-Type', registry.contentType);
         ctx.status = 200;
         ctx.body = text;
@@ -178,6 +203,21 @@ export function createMetrics({
     },
   };
 }
+
+/**
+ * The metrics of the service: counters and histograms of all processes are summed, and gauges as each one says. A sum
+ * without one of the processes would look like a restart of all, so that there is none.
+ */
+async function textOf(registry: Registry, others: OtherProcesses | undefined): Promise<string> {
+  if (!others) return registry.metrics();
+  const own = await registry.getMetricsAsJSON();
+  const measured = await others(own);
+  if (!measured) throw problem(503, 'Not every process has answered in time', { 'Retry-After': '1' });
+  return AggregatorRegistry.aggregate([own, ...measured]).metrics();
+}
+
+/** Each process reads the same from the database. */
+const OF_THE_DATABASE = 'max';
 
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -201,6 +241,7 @@ function gaugeQueues(read: () => Promise<Readonly<Record<string, QueueReading>>>
       name,
       help,
       labelNames: ['queue'],
+      aggregator: OF_THE_DATABASE,
       registers: [registry],
       collect: async () => {
         one.reset();
