@@ -123,7 +123,8 @@ export function createTurns({
       nextTurn(pump);
     } else {
       beginNext();
-      // After everything that the request can do at once: a tick is called when no microtask is left.
+      // After everything that the request can do at once.
+      // oxlint-disable-next-line no-restricted-globals -- the only queue that runs after all promise reactions and before I/O
       queueMicrotask(() => process.nextTick(pump));
     }
   };
