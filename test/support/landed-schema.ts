@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Database, Row } from '../../data-plane-agent/base/database/database.js';
+import type { Database, Row, Value } from '../../data-plane-agent/base/database/database.js';
 import { migrate, type Migration } from '../../data-plane-agent/base/database/migrator.js';
 import { openDatabase } from '../../data-plane-agent/base/database/open.js';
 import { WARNINGS, type WarningCode } from '../../data-plane-agent/base/warnings.js';
@@ -120,9 +120,16 @@ async function enter(database: Database, table: string, row: Row): Promise<void>
     await insert('contract_search', { rowid: doc, text: text['text'] ?? null });
   } else {
     await insert(table, text);
-    await insert('contract_grams', { tenant_id: tenantId, contract_id: text['contract_id'] ?? null, grams });
+    await insert('contract_grams', {
+      tenant_id: tenantId,
+      contract_id: text['contract_id'] ?? null,
+      grams: arrayOf(grams),
+    });
   }
 }
+
+/** The files have an array of PostgreSQL as one of JSON. */
+const arrayOf = (value: unknown): Value => (Array.isArray(value) ? `{${value.join(',')}}` : (value as Value));
 
 async function place(kind: DatabaseKind): Promise<{ url: string; remove(): Promise<void> }> {
   if (kind === 'postgres') {

@@ -19,7 +19,7 @@ class PlainEnd extends reporters.Spec {
     this.failed = [];
     runner.on('fail', (test, error) => {
       this.failed.push(`${test.fullTitle()} (${firstLine(error)})`);
-      noteFile(test);
+      noteFile(test, error);
     });
   }
 
@@ -39,8 +39,11 @@ class PlainEnd extends reporters.Spec {
   }
 }
 
-function noteFile(test) {
-  if (process.env.FAILED_FILES) appendFileSync(process.env.FAILED_FILES, `${test.file ?? 'unknown'}\n`);
+function noteFile(test, error) {
+  if (!process.env.FAILED_FILES) return;
+  // The hook of each-file.ts belongs to no file, but names it.
+  const file = test.file ?? /^(\S+\.test\.ts) leaves handles open/.exec(firstLine(error))?.[1] ?? 'unknown';
+  appendFileSync(process.env.FAILED_FILES, `${file}\n`);
 }
 
 const firstLine = (error) => String(error?.message ?? error).split('\n', 1)[0];
