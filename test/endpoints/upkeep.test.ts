@@ -69,11 +69,16 @@ forEachServer(
       });
 
       it('skips it while it is suspended, and then continues', async () => {
-        // Events of earlier tests may have been chained by now.
-        await task('2026-04-30');
-        await setStatus('suspended');
+        // The job runs every five seconds: it may have chained all events before the organisation was suspended.
+        for (let tries = 0; tries < 5; tries++) {
+          await setStatus('active');
+          await task('2026-04-30');
+          await setStatus('suspended');
+          if ((await waiting()) > 0) break;
+        }
+        const before = await waiting();
         await server().schedules.run('audit-chain');
-        expect(await waiting()).to.be.greaterThan(0);
+        expect([await waiting(), before > 0]).to.deep.equal([before, true]);
         await setStatus('active');
         clock.advance(3_600_000);
         await server().schedules.run('audit-chain');
