@@ -102,9 +102,10 @@ export function createTurns({
   const beginNext = (): void => {
     const [first] = queues;
     if (!first) return;
-    const [tenantId, [next, ...others]] = first;
+    const [tenantId, own] = first;
+    const next = own.shift();
     queues.delete(tenantId);
-    if (others.length > 0) queues.set(tenantId, others);
+    if (own.length > 0) queues.set(tenantId, own);
     if (!next) return;
     waiting -= 1;
     const at = now();
