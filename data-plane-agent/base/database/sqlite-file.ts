@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Database as Connection } from 'better-sqlite3';
+import { onceATurn } from '../once-a-turn.js';
 import { DatabaseError, translateError } from './errors.js';
 
 export interface SqliteFile {
@@ -8,10 +9,15 @@ export interface SqliteFile {
   readonly probe: Connection;
 }
 
-/** A deleted file, or one whose disk was removed, can still be written to while it is open, but the data is lost. */
-export function refuseIfDeleted(filename: string): void {
-  if (!existsSync(filename))
-    throw new DatabaseError('unreachable', undefined, new Error(`${filename} does not exist any more`));
+/**
+ * Refuses when the file does not exist. A deleted file, or one whose disk was removed, can still be written to while it
+ * is open, but the data is lost.
+ */
+export function deletionGuard(filename: string): () => void {
+  const exists = onceATurn(() => existsSync(filename));
+  return () => {
+    if (!exists()) throw new DatabaseError('unreachable', undefined, new Error(`${filename} does not exist any more`));
+  };
 }
 
 /** For the probe, which must read from the disk and not from its cache. */
@@ -29,14 +35,17 @@ export function isReadable({ filename, probe }: SqliteFile): boolean {
 
 /**
  * SQLite's data version for the connection of the probe: it differs after every commit, since the probe makes none. It
- * is read from the shared memory of the write-ahead log. Undefined if the file cannot be read.
+ * is read from the shared memory of the write-ahead log. Undefined if the file does not exist or cannot be read.
  */
-export function generationOf({ probe }: SqliteFile): number | undefined {
-  try {
-    return Number(probe.pragma('data_version', { simple: true }));
-  } catch {
-    return undefined; // what is read next says why
-  }
+export function generationReader({ filename, probe }: SqliteFile): () => number | undefined {
+  const statement = probe.prepare('PRAGMA data_version').pluck();
+  return onceATurn(() => {
+    try {
+      return existsSync(filename) ? Number(statement.get()) : undefined;
+    } catch {
+      return undefined; // what is read next says why
+    }
+  });
 }
 
 /** If SQLite cannot read the schema, it reports an invalid statement or a corrupt file. */

@@ -3,10 +3,11 @@ import { Worker } from 'node:worker_threads';
 import type { Database as Connection } from 'better-sqlite3';
 import knex, { type Knex } from 'knex';
 import type { Deadline } from '../deadline.js';
+import { readAnew } from '../once-a-turn.js';
 import type { Database, Exclusive, Row, Scope, Transaction, Value } from './database.js';
 import { DatabaseError, isUnavailable, isDatabaseError, translateError } from './errors.js';
 import { queued } from './queued.js';
-import { generationOf, isReadable, NO_CACHE, refuseIfDeleted, translated, type SqliteFile } from './sqlite-file.js';
+import { deletionGuard, generationReader, isReadable, NO_CACHE, translated, type SqliteFile } from './sqlite-file.js';
 import { SqliteTransaction, Statements } from './sqlite-transaction.js';
 import { WriteLock } from './sqlite-write-lock.js';
 
@@ -118,6 +119,8 @@ class SqliteDatabase implements Database {
   private readonly file: SqliteFile;
   private readonly writersTurn: SqliteOptions['writersTurn'];
   private readonly lock: WriteLock;
+  private readonly readGeneration: () => number | undefined;
+  private readonly refuseIfDeleted: () => void;
 
   constructor(
     { opener, writer, writersTurn, ...file }: Opened,
@@ -128,6 +131,8 @@ class SqliteDatabase implements Database {
     this.writersTurn = writersTurn;
     this.lock = new WriteLock(writer, writersTurn !== undefined);
     this.file = file;
+    this.readGeneration = generationReader(file);
+    this.refuseIfDeleted = deletionGuard(file.filename);
   }
 
   async glance({ tenantId, deadline }: Scope, sql: string, id = tenantId): Promise<Row | undefined> {
@@ -143,13 +148,13 @@ class SqliteDatabase implements Database {
   }
 
   generation(): number | undefined {
-    return generationOf(this.file);
+    return this.readGeneration();
   }
 
   /** Waits for a connection that reads. */
   private async reader(deadline: Deadline | undefined): Promise<Connection> {
     this.refuseWhenClosed();
-    refuseIfDeleted(this.file.filename);
+    this.refuseIfDeleted();
     deadline?.signal.throwIfAborted();
     return (
       this.idle.pop() ??
@@ -271,7 +276,7 @@ class SqliteDatabase implements Database {
    */
   private async commitInTurn(group: WaitingWrite[]): Promise<void> {
     try {
-      refuseIfDeleted(this.file.filename);
+      this.refuseIfDeleted();
       await this.beginImmediate();
     } catch (error) {
       group.push(...this.nextWrites());
@@ -289,6 +294,7 @@ class SqliteDatabase implements Database {
       const isLong = tx.writes > LONG_WRITES;
       if (isLong) this.writer.pragma('wal_autocheckpoint = 0');
       tx.control('COMMIT');
+      readAnew();
       if (isLong) this.checkpoint ??= this.checkpointAside();
     } finally {
       tx.end();
@@ -370,6 +376,7 @@ class SqliteDatabase implements Database {
         transaction: async (inner) => inner(), // already in a transaction: a failed migration rolls back the whole run
       });
       connection.exec('COMMIT');
+      readAnew();
       return result;
     } catch (error) {
       if (connection.inTransaction) connection.exec('ROLLBACK');

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Database } from '../../base/database/database.js';
 import type { Deadline } from '../../base/deadline.js';
 import { unlessAborted } from '../../base/unless-aborted.js';
@@ -18,11 +19,18 @@ interface Asked {
  */
 export class PresentVersions {
   private readonly asked = new Map<string, Asked>();
+  /** Those of the database's present generation are still valid. */
+  private readonly read = new LRUCache<string, { readonly version: number; readonly generation: number }>({
+    max: 10_000,
+  });
 
   constructor(private readonly database: Database) {}
 
   /** `undefined` if the statement of another takes long, as on a connection that is lost. */
   async of(tenantId: string, { signal }: Deadline): Promise<number | undefined> {
+    signal.throwIfAborted();
+    const read = this.read.get(tenantId);
+    if (read && read.generation === this.database.generation()) return read.version;
     const running = this.asked.get(tenantId);
     if (!running) return unlessAborted(signal, this.begin(tenantId));
     if (performance.now() - running.since > PATIENCE_MS) return undefined;
@@ -32,13 +40,17 @@ export class PresentVersions {
   }
 
   private begin(tenantId: string): Promise<number> {
+    const generation = this.database.generation(); // before the version is read
     const now = presentVersion(this.database, { tenantId });
     const asked: Asked = { since: performance.now(), now, next: undefined };
     this.asked.set(tenantId, asked);
     const over = (): void => {
       if (asked.next === undefined) this.asked.delete(tenantId);
     };
-    now.then(over, over);
+    now.then((version) => {
+      if (generation !== undefined) this.read.set(tenantId, { version, generation });
+      over();
+    }, over);
     return now;
   }
 }
