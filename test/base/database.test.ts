@@ -67,6 +67,25 @@ describe('a database', () => {
       },
     );
 
+    it('takes values wherever SQL allows an expression', async () => {
+      const { database } = await fresh();
+      await withTable(database);
+      await database.write(NOBODY, async (tx) => {
+        await tx.run(`INSERT INTO things (id, name) VALUES (?, 'one'), (?, ?) ON CONFLICT DO NOTHING`, [1, 2, '']);
+        await tx.run(`UPDATE things SET name = coalesce(nullif(name, ''), ?) WHERE id IN (?, ?)`, ['two', 1, 2]);
+      });
+      const rows = await database.read(NOBODY, (tx) =>
+        tx.all(
+          `SELECT name AS what, CASE WHEN id < ? THEN 'first' ELSE name END AS either FROM things WHERE name LIKE ? AND id >= ? ORDER BY id LIMIT ? OFFSET ?`,
+          [2, '%o%', 0, 10, 0],
+        ),
+      );
+      expect(rows).to.deep.equal([
+        { what: 'one', either: 'first' },
+        { what: 'two', either: 'two' },
+      ]);
+    });
+
     it('isolates concurrent writes: a failing one does not affect the others', async () => {
       const database = await withTable((await fresh()).database);
       const outcomes = await Promise.allSettled(

@@ -33,6 +33,14 @@ class Prepared {
   }
 }
 
+/**
+ * SQLite marks a statement to be planned again for each execution if its plan may depend on a value: on the number of a
+ * `LIMIT`, or on a compared value being 0 or 1. The driver clears the values after each execution, which counts as a
+ * change, so that nearly all statements would be parsed and planned each time. An expression in the place of the value
+ * prevents it; a sign before a value changes nothing else.
+ */
+const withStablePlan = (sql: string): string => sql.replaceAll('?', '+?');
+
 /** Prepared statements of one connection, by their text. */
 export class Statements {
   private readonly prepared = new Map<string, Prepared>();
@@ -42,7 +50,7 @@ export class Statements {
     let prepared = this.prepared.get(sql);
     if (!prepared) {
       if (this.prepared.size >= 1_000) this.prepared.clear();
-      this.prepared.set(sql, (prepared = new Prepared(this.connection.prepare(sql))));
+      this.prepared.set(sql, (prepared = new Prepared(this.connection.prepare(withStablePlan(sql)))));
     }
     return prepared;
   }
