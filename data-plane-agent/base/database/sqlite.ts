@@ -15,6 +15,8 @@ import { WriteLock } from './sqlite-write-lock.js';
 const READERS = 4;
 /** The maximum number of queued writes that share one commit. */
 const GROUP = 64;
+/** Writes that arrive while others are run join them, for this time in milliseconds. */
+const JOIN_MS = 20;
 /** SQLite's own default. */
 const CHECKPOINT_PAGES = 1_000;
 /** A transaction with more changing statements leaves a write-ahead log that takes long to checkpoint. */
@@ -252,11 +254,29 @@ class SqliteDatabase implements Database {
   /** Takes the writes of a group from the queue, up to a pause. */
   private *nextWrites(): Generator<WaitingWrite> {
     for (let left = Math.min(GROUP, this.waiting.length); left > 0; left -= 1) {
-      const [next] = this.waiting;
-      if (next?.kind !== 'write') return;
-      this.waiting.shift();
+      const next = this.nextWrite();
+      if (!next) return;
       yield next;
     }
+  }
+
+  private nextWrite(): WaitingWrite | undefined {
+    const [next] = this.waiting;
+    if (next?.kind !== 'write') return undefined;
+    this.waiting.shift();
+    return next;
+  }
+
+  /**
+   * The next write of a group that is being run. Where several came at a time, those that were received meanwhile are
+   * waited for, so that fewer commits are waited for.
+   */
+  private async joining(group: readonly WaitingWrite[], since: number): Promise<WaitingWrite | undefined> {
+    if (group.length >= GROUP) return undefined;
+    const next = this.nextWrite();
+    if (next || group.length < 2 || performance.now() - since > JOIN_MS) return next;
+    await nextTick();
+    return this.nextWrite();
   }
 
   private async commitTogether(group: WaitingWrite[]): Promise<void> {
@@ -284,7 +304,8 @@ class SqliteDatabase implements Database {
     }
     const tx = this.begin(this.writer);
     try {
-      for (const write of this.nextWrites()) {
+      const since = performance.now();
+      for (let write; (write = await this.joining(group, since));) {
         group.push(write);
         const failed = translated(await write.run(tx), this.file);
         // A full disk or an I/O error rolls back the whole transaction, and so every write of the group.

@@ -91,11 +91,11 @@ export class TransferStore {
     if (lineIds.length === 0) return new Map();
     const among = isOneOf(this.tx.dialect, 'receipts.line_id', lineIds);
     const rows = await this.tx.all(
-      `SELECT line_id, bank_serial_no, ${sumInParts('delta_minor')} FROM (
-         SELECT line_id, bank_serial_no, delta_minor,
-           first_value(bank_serial_no) OVER (PARTITION BY line_id ORDER BY id DESC) AS last_serial_no
-         FROM receipts WHERE tenant_id = ? AND ${among.sql}) AS noted
-       WHERE bank_serial_no IS NOT DISTINCT FROM last_serial_no GROUP BY line_id, bank_serial_no`,
+      `SELECT line_id, bank_serial_no, ${sumInParts('delta_minor')} FROM receipts
+       WHERE tenant_id = ? AND ${among.sql} AND bank_serial_no IS NOT DISTINCT FROM (
+         SELECT last.bank_serial_no FROM receipts AS last
+         WHERE last.tenant_id = receipts.tenant_id AND last.line_id = receipts.line_id ORDER BY last.id DESC LIMIT 1)
+       GROUP BY line_id, bank_serial_no`,
       [this.call.tenantId, ...among.values],
     );
     return new Map(
