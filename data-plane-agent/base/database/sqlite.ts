@@ -1,5 +1,4 @@
 import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import type { Database as Connection } from 'better-sqlite3';
 import knex, { type Knex } from 'knex';
 import type { Deadline } from '../deadline.js';
@@ -7,6 +6,7 @@ import { readAnew } from '../once-a-turn.js';
 import type { Database, Exclusive, Row, Scope, Transaction, Value } from './database.js';
 import { DatabaseError, isUnavailable, isDatabaseError, translateError } from './errors.js';
 import { queued } from './queued.js';
+import { SqliteCheckpoints } from './sqlite-checkpoints.js';
 import { deletionGuard, generationReader, isReadable, NO_CACHE, translated, type SqliteFile } from './sqlite-file.js';
 import { SqliteTransaction, Statements } from './sqlite-transaction.js';
 import { WriteLock } from './sqlite-write-lock.js';
@@ -17,8 +17,8 @@ const READERS = 4;
 const GROUP = 64;
 /** Writes that arrive while others are run join them, for this time in milliseconds. */
 const JOIN_MS = 20;
-/** SQLite's own default. */
-const CHECKPOINT_PAGES = 1_000;
+/** A commit copies a log of so many pages itself. Before that a thread does it. */
+const CHECKPOINT_PAGES = 8_000;
 /** A transaction with more changing statements leaves a write-ahead log that takes long to checkpoint. */
 const LONG_WRITES = 2_000;
 /** How long a start waits for another process, such as the CLI, to release the file. */
@@ -48,7 +48,7 @@ export async function openSqlite(filename: string, { writersTurn }: SqliteOption
     return connection;
   };
   try {
-    const writer = await open(['journal_mode = WAL', WRITER_CACHE, NEVER_WAIT]);
+    const writer = await open(['journal_mode = WAL', CHECKPOINT, WRITER_CACHE, NEVER_WAIT]);
     const readers: Connection[] = [];
     for (let i = 0; i < READERS; i++) readers.push(await open(['query_only = ON']));
     const probe = await open(['query_only = ON', NO_CACHE]);
@@ -86,6 +86,7 @@ const EVERY_CONNECTION = [
 
 // The pages that a transaction changed and still has in the cache are written at once when it commits.
 const WRITER_CACHE = 'cache_size = -4096';
+const CHECKPOINT = `wal_autocheckpoint = ${CHECKPOINT_PAGES}`;
 // SQLite would wait in the only thread; the write lock is waited for aside.
 const NEVER_WAIT = 'busy_timeout = 0';
 
@@ -114,13 +115,13 @@ class SqliteDatabase implements Database {
   private readonly readersWanted: ((reader: Connection) => void)[] = [];
   private readonly statements = new Map<Connection, Statements>();
   private writing: Promise<void> | undefined;
-  private checkpoint: Promise<void> | undefined;
   private closed = false;
   private readonly opener: Knex;
   private readonly writer: Connection;
   private readonly file: SqliteFile;
   private readonly writersTurn: SqliteOptions['writersTurn'];
   private readonly lock: WriteLock;
+  private readonly checkpoints: SqliteCheckpoints;
   private readonly readGeneration: () => number | undefined;
   private readonly refuseIfDeleted: () => void;
 
@@ -133,6 +134,7 @@ class SqliteDatabase implements Database {
     this.writersTurn = writersTurn;
     this.lock = new WriteLock(writer, writersTurn !== undefined);
     this.file = file;
+    this.checkpoints = new SqliteCheckpoints(file.filename);
     this.readGeneration = generationReader(file);
     this.refuseIfDeleted = deletionGuard(file.filename);
   }
@@ -284,7 +286,7 @@ class SqliteDatabase implements Database {
     try {
       await this.commitInTurn(group);
       // The other thread must not find a long log: its next commit would copy it.
-      if (endTurn) await this.checkpoint;
+      if (endTurn) await this.checkpoints.ended();
     } finally {
       endTurn?.();
     }
@@ -316,7 +318,8 @@ class SqliteDatabase implements Database {
       if (isLong) this.writer.pragma('wal_autocheckpoint = 0');
       tx.control('COMMIT');
       readAnew();
-      if (isLong) this.checkpoint ??= this.checkpointAside();
+      this.checkpoints.committed(tx.writes);
+      if (isLong) void this.checkpoints.ended().then(() => this.mayCheckpointAgain());
     } finally {
       tx.end();
       end(this.writer, () => this.writer.exec('ROLLBACK'));
@@ -324,22 +327,9 @@ class SqliteDatabase implements Database {
     }
   }
 
-  /**
-   * Checkpoints the log in a worker; otherwise the commit would do it and block the process. If the worker fails, the
-   * next commit does it.
-   */
-  private async checkpointAside(): Promise<void> {
-    const thread = new Worker(new URL('./checkpoint-thread.js', import.meta.url), {
-      workerData: this.file.filename,
-      execArgv: [],
-      env: {},
-    });
-    await new Promise<void>((resolve) => {
-      thread.once('error', () => resolve());
-      thread.once('exit', () => resolve());
-    });
-    this.checkpoint = undefined;
-    if (!this.closed) this.writer.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  /** A commit does again what the thread has perhaps not been able to do. */
+  private mayCheckpointAgain(): void {
+    if (!this.closed) this.writer.pragma(CHECKPOINT);
   }
 
   private async beginImmediate(): Promise<void> {
@@ -408,7 +398,7 @@ class SqliteDatabase implements Database {
   async close(): Promise<void> {
     if (this.closed) return;
     while (this.writing) await this.writing;
-    await this.checkpoint;
+    await this.checkpoints.close();
     this.closed = true;
     for (const connection of [this.writer, this.file.probe, ...this.idle])
       await this.opener.client.releaseConnection(connection);
