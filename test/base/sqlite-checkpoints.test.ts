@@ -1,0 +1,89 @@
+import { copyFile, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SqliteConnection from 'better-sqlite3';
+import { expect } from 'chai';
+import { SqliteCheckpoints } from '../../data-plane-agent/base/database/sqlite-checkpoints.js';
+
+const WRITES = 1_000;
+
+describe('checkpoints of an SQLite file', () => {
+  let folder: string;
+  let filename: string;
+  let writer: SqliteConnection.Database;
+  let checkpoints: SqliteCheckpoints;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'duebook-checkpoints-'));
+    filename = join(folder, 'some.db');
+    writer = new SqliteConnection(filename);
+    writer.pragma('journal_mode = WAL');
+    writer.pragma('wal_autocheckpoint = 0');
+    writer.exec('CREATE TABLE things (id INTEGER PRIMARY KEY, text TEXT)');
+    writer.pragma('wal_checkpoint(TRUNCATE)');
+    checkpoints = new SqliteCheckpoints(filename);
+  });
+  afterEach(async () => {
+    await checkpoints.close();
+    writer.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const write = (rows: number): void => {
+    const insert = writer.prepare('INSERT INTO things (text) VALUES (?)');
+    writer.transaction(() => {
+      for (let row = 0; row < rows; row++) insert.run('x'.repeat(1_000));
+    })();
+    checkpoints.committed(rows);
+  };
+  const sizeOf = async (name: string): Promise<number> => (await stat(name)).size;
+  const log = (): string => `${filename}-wal`;
+
+  it('are made after many writes, not after few', async () => {
+    const empty = await sizeOf(filename);
+    write(WRITES - 1);
+    await checkpoints.ended();
+    expect(await sizeOf(filename)).to.equal(empty);
+    write(1);
+    await checkpoints.ended();
+    expect(await sizeOf(filename)).to.be.greaterThan(empty + WRITES * 1_000);
+  });
+
+  it('let the log begin anew, so that it does not grow with each', async () => {
+    write(WRITES);
+    await checkpoints.ended();
+    const once = await sizeOf(log());
+    for (let round = 0; round < 5; round++) {
+      write(WRITES);
+      await checkpoints.ended();
+    }
+    expect(await sizeOf(log())).to.be.lessThan(2 * once);
+    expect(writer.pragma('integrity_check', { simple: true })).to.equal('ok');
+  });
+
+  it('include what is written while one is made', async () => {
+    write(WRITES);
+    write(WRITES);
+    await checkpoints.ended();
+    expect(await sizeOf(filename)).to.be.greaterThan(2 * WRITES * 1_000);
+  });
+
+  it('are waited for when the file is closed, and need no thread afterwards', async () => {
+    write(WRITES);
+    await checkpoints.close();
+    expect(await sizeOf(filename)).to.be.greaterThan(WRITES * 1_000);
+  });
+
+  it('are tried again after the thread has failed', async () => {
+    const moved = join(folder, 'moved.db');
+    const ofMoved = new SqliteCheckpoints(moved);
+    ofMoved.committed(WRITES); // the file does not exist
+    await ofMoved.ended();
+    write(WRITES - 1);
+    for (const end of ['', '-wal']) await copyFile(`${filename}${end}`, `${moved}${end}`);
+    const before = await sizeOf(moved);
+    ofMoved.committed(WRITES);
+    await ofMoved.close();
+    expect(await sizeOf(moved)).to.be.greaterThan(before);
+  });
+});
