@@ -14,21 +14,31 @@ export const allOf = (parts: readonly Fragment[]): Fragment => ({
   values: parts.flatMap(({ values }) => values),
 });
 
-/** `column` is one of `ids`. The text is the same for any number of ids, so that the statement is prepared once. */
-export const isOneOf = (dialect: Dialect, column: string, ids: readonly string[]): Fragment =>
-  dialect === 'sqlite'
+/**
+ * `column` is one of `ids`. The text is the same for any number of ids but one, so that few statements are prepared. One
+ * id, the usual number, is compared: PostgreSQL expects ten ids of an array that it does not know, and for one would
+ * rather plan the statement anew each time.
+ */
+export function isOneOf(dialect: Dialect, column: string, ids: readonly string[]): Fragment {
+  const [id, ...others] = ids;
+  if (id !== undefined && others.length === 0) return fragment(`${column} = ?`, id);
+  return dialect === 'sqlite'
     ? fragment(`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(ids))
     : fragment(`${column} = ANY(?::uuid[])`, `{${ids.join(',')}}`);
+}
 
 /**
  * `column` is one of `texts`, which may contain any characters. PostgreSQL plans for a hundred texts unless a limit says
- * how many there are, and then prefers to scan a table of some ten thousand rows.
+ * how many there are, and then prefers to scan a table of some ten thousand rows; for one text, to scan hundreds of them.
  */
-export const isOneOfTexts = (dialect: Dialect, column: string, texts: readonly string[]): Fragment =>
-  dialect === 'sqlite'
+export function isOneOfTexts(dialect: Dialect, column: string, texts: readonly string[]): Fragment {
+  const [text, ...others] = texts;
+  if (text !== undefined && others.length === 0) return fragment(`${column} = ?`, text);
+  return dialect === 'sqlite'
     ? fragment(`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(texts))
     : fragment(
         `${column} IN (SELECT value FROM json_array_elements_text(?::json) LIMIT ?)`,
         JSON.stringify(texts),
         texts.length,
       );
+}
