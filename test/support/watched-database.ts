@@ -1,8 +1,13 @@
-import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
+import type { Database, Transaction, Value } from '../../data-plane-agent/base/database/database.js';
 
-/** A database that notes the text of each statement whose rows a snapshot of it reads. */
-export function watchedDatabase(database: Database): { readonly database: Database; readonly asked: string[] } {
-  const asked: string[] = [];
+interface Asked {
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
+/** A database that notes each statement whose rows a snapshot of it reads. */
+export function watchedDatabase(database: Database): { readonly database: Database; readonly asked: Asked[] } {
+  const asked: Asked[] = [];
   const noting = <T extends object>(of: T, changed: Readonly<Record<string, unknown>>): T =>
     new Proxy(of, {
       get(target, name) {
@@ -13,8 +18,8 @@ export function watchedDatabase(database: Database): { readonly database: Databa
       },
     });
   const watched = (tx: Transaction): Transaction => {
-    const all: Transaction['all'] = (sql, values) => {
-      asked.push(sql);
+    const all: Transaction['all'] = (sql, values = []) => {
+      asked.push({ sql, values });
       return tx.all(sql, values);
     };
     return noting(tx, { all });

@@ -15,7 +15,7 @@ export class FigureStore {
   constructor(
     private readonly tx: Transaction,
     private readonly call: Pick<Call, 'tenantId' | 'subjectScope' | 'ownerScope'>,
-    /** Of a transaction that writes there is none: what it sees has no version yet, and may not be one snapshot. */
+    /** None for a transaction that writes: on PostgreSQL its statements do not see one snapshot. */
     private readonly memory?: FigureMemory,
   ) {}
 

@@ -1,5 +1,7 @@
 import type { Row, Transaction } from '../../base/database/database.js';
+import { fragment, type Fragment } from '../../base/database/fragments.js';
 import { incrementsIn, type Increments } from '../domain/analytics/increments.js';
+import { SLOTS } from './slots.js';
 
 /** The version of each slot of a tenant's data version. */
 export type Versions = ReadonlyMap<number, number>;
@@ -18,7 +20,8 @@ export async function changesSince(
   tenantId: string,
   since: Versions,
 ): Promise<{ readonly versions: Versions; readonly increments: readonly Increments[] } | undefined> {
-  const rows = await tx.all(SINCE[tx.dialect], [JSON.stringify(Object.fromEntries(since)), tenantId]);
+  const { sql, values } = SINCE[tx.dialect](since);
+  const rows = await tx.all(sql, [...values, tenantId]);
   const versions = new Map<number, number>();
   const found = new Map<number, number>();
   const increments: Increments[] = [];
@@ -38,11 +41,22 @@ export async function changesSince(
 const incrementsOf = ({ changes }: Row): Increments[] | undefined =>
   changes === null || changes === undefined ? undefined : incrementsIn(String(changes));
 
-/** One row for each change, and one for each slot without any. The known versions are a JSON object by slot. */
-const since = (known: string): string =>
-  'SELECT v.slot, v.version, c.changes FROM data_versions v LEFT JOIN rollup_changes c ' +
-  `ON c.tenant_id = v.tenant_id AND c.slot = v.slot AND c.version > coalesce(${known}, 0) AND c.version <= v.version WHERE v.tenant_id = ?`;
+/** One row for each change, and one for each slot without any. `after` is the known version of the slot `v`. */
+const joined = (versions: string, after: string): string =>
+  `SELECT v.slot, v.version, c.changes FROM ${versions} LEFT JOIN rollup_changes c ` +
+  `ON c.tenant_id = v.tenant_id AND c.slot = v.slot AND c.version > ${after} AND c.version <= v.version WHERE v.tenant_id = ?`;
+
+const ON_SQLITE = joined('data_versions v', `coalesce(json_extract(?, '$."' || v.slot || '"'), 0)`);
+// Under row-level security an index is searched by plain comparisons of columns only.
+const ON_POSTGRES = joined(
+  'data_versions v LEFT JOIN unnest(CAST(? AS integer[]), CAST(? AS bigint[])) AS known (slot, version) ON known.slot = v.slot',
+  'known.version',
+);
+
 const SINCE = {
-  sqlite: since(`json_extract(?, '$."' || v.slot || '"')`),
-  postgres: since('(CAST(? AS jsonb) ->> CAST(v.slot AS text))::bigint'),
+  sqlite: (since: Versions): Fragment => fragment(ON_SQLITE, JSON.stringify(Object.fromEntries(since))),
+  postgres: (since: Versions): Fragment =>
+    fragment(ON_POSTGRES, `{${EACH_SLOT.join(',')}}`, `{${EACH_SLOT.map((slot) => since.get(slot) ?? 0).join(',')}}`),
 } as const;
+
+const EACH_SLOT = Array.from({ length: SLOTS }, (_, slot) => slot);
