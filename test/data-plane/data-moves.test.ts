@@ -65,6 +65,10 @@ for (const kinds of [
       await faulty(pair.moves().move({ ...pair.request, direction: 'embedded' }), 'DATA_MOVE_NOT_EMPTY');
       expect((await pair.moves().deleteSource(pair.request)).sourceDeletedAt).to.be.a('number');
       expect(Object.values(await rowsOf(pair.from.database, pair.call.tenantId)).flat()).to.deep.equal([]);
+      const changes = await pair.from.database.read(pair.call, (tx) =>
+        tx.all('SELECT changes FROM rollup_changes WHERE tenant_id = ?', [pair.call.tenantId]),
+      );
+      expect(changes).to.deep.equal([]);
       const objects = await listed(pair.from.objects.list(`tenants/${pair.call.tenantId}/`));
       expect(objects).to.deep.equal([]);
       await refused(pair.from.plane.listContracts({}), 'DATA_MOVED');

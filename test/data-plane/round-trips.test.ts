@@ -5,6 +5,7 @@ import { countingRoundTrips } from '../support/round-trips.js';
 import { aContract, aLine } from '../support/samples.js';
 
 const LIST = { type: 'sale', sort: 'endDate', order: 'desc' } as const;
+const FIGURES = { subjectId: null, displayCurrency: 'CNY' } as const;
 const MONTHS = Array.from({ length: 12 }, (_, month) => `2026-${String(month + 1).padStart(2, '0')}`);
 
 /** With all parts that are entered with a contract. */
@@ -26,6 +27,8 @@ async function usedTenant(test: TestPlane) {
   await plane.recordReceipt({ paymentId, ...receipt(1) });
   await plane.getContract({ contractId });
   await plane.listContracts(LIST);
+  await plane.getPaymentStats({});
+  await plane.getAnalyticsSummary(FIGURES);
   return { fieldId, contractId, paymentId };
 }
 
@@ -43,6 +46,9 @@ describe('round trips to PostgreSQL', () => {
           create: await counted(() => plane.createContract(full(fieldId))),
           createUnderKey: await counted(() => keyed.createContract(full(fieldId))),
           receipt: await counted(() => plane.recordReceipt({ paymentId, ...receipt(2) })),
+          // With what the writes in between have added, and the end of the snapshot.
+          stats: await counted(() => plane.getPaymentStats({})),
+          summary: await counted(() => plane.getAnalyticsSummary(FIGURES)),
           // The first after a write: the version of the kept answer, the snapshot in two steps, and its end.
           get: await counted(() => plane.getContract({ contractId })),
           keptGet: await counted(() => plane.getContract({ contractId })),
@@ -53,6 +59,8 @@ describe('round trips to PostgreSQL', () => {
           create: 4,
           createUnderKey: 5,
           receipt: 5,
+          stats: 2,
+          summary: 2,
           get: 4,
           keptGet: 1,
           list: 6,

@@ -56,6 +56,7 @@ const COMING: Readonly<Record<string, readonly string[]>> = {
     '0018-collections',
     '0019-deliveries',
     '0020-data-moves',
+    '0021-rollup-changes',
   ],
 };
 const LISTS: Readonly<Record<string, { readonly folder: string; readonly migrations: readonly Migration[] }>> = {

@@ -123,9 +123,11 @@ export const EVERY_CONTROL = Object.fromEntries(
   ]),
 );
 
-/** Runs the steps one after the other. Refusals by a rule are allowed; they change nothing. */
-export async function walk(plane: TestPlane, steps: readonly ContractStep[]): Promise<void> {
-  const ids: string[] = [];
+/**
+ * Runs the steps one after the other. Refusals by a rule are allowed; they change nothing. `ids` are those of the
+ * contracts of earlier walks; new ones are added.
+ */
+export async function walk(plane: TestPlane, steps: readonly ContractStep[], ids: string[] = []): Promise<void> {
   for (const step of steps) {
     try {
       const entered = await take(plane, step, ids);

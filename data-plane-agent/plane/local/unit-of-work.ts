@@ -13,7 +13,9 @@ import { beginVersion, moveDataVersion } from '../store/data-version.js';
 import { DueMarks } from '../store/due-work.js';
 import { ChangeRecorder } from '../store/change-recorder.js';
 import { ContractCores } from '../store/contract-cores.js';
-import { createStore } from '../store/store.js';
+import { FigureMemory } from '../store/figure-memory.js';
+import { writeEntries } from '../store/rollups.js';
+import { createStore, type StoreParts } from '../store/store.js';
 import { Totals } from '../store/totals.js';
 import { KeptAnswers } from './kept-answers.js';
 import { createMoveGate } from './move-gate.js';
@@ -66,18 +68,27 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
   const answers = new KeptAnswers(database);
   const gate = createMoveGate(clock);
   const scopeOf = ({ call, deadline }: Invocation) => ({ tenantId: call.tenantId, deadline });
+  const figures = new FigureMemory();
   const contextOf = (
     tx: Transaction,
     { call, deadline }: Invocation,
-    { recorder, rollupDelta } = { recorder: new ChangeRecorder(), rollupDelta: new RollupDelta() },
+    {
+      recorder,
+      rollupDelta,
+      ...more
+    }: Pick<StoreParts, 'recorder' | 'rollupDelta'> & { readonly figures?: FigureMemory },
   ): OperationContext => ({
-    store: createStore({ tx, call, clock, keyRing, totals, cores, recorder, rollupDelta }),
+    store: createStore({ tx, call, clock, keyRing, totals, cores, recorder, rollupDelta, ...more }),
     recorder,
     clock,
     newId,
     signal: deadline.signal,
     savepoint: (attempt) => savepoint({ tx, recorder, rollupDelta }, attempt),
   });
+
+  /** The context of a read: what it would change is not recorded. */
+  const readContextOf = (tx: Transaction, invocation: Invocation): OperationContext =>
+    contextOf(tx, invocation, { recorder: new ChangeRecorder(), rollupDelta: new RollupDelta(), figures });
 
   /** Runs a write and adds its audit and outbox rows to the transaction. */
   const recorded = async <T>(tx: Transaction, invocation: Invocation, run: Run<T>): Promise<T> => {
@@ -93,8 +104,11 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
     }
     if (recorder.isEmpty) throw new Error(`${name} changed rows without reporting them to the recorder`);
     await recorder.write(tx, { call, action: name, now: clock.now() });
-    await (changed ? moveDataVersion(tx, call.tenantId, recorder.due) : recorder.due.write(tx, call.tenantId));
-    await rollupDelta.apply(tx, call.tenantId); // last: writers of the same figures block each other from here until the commit
+    const entries = await rollupDelta.entries(tx, call.tenantId);
+    await (changed
+      ? moveDataVersion(tx, call.tenantId, { due: recorder.due, increments: entries.increments() })
+      : recorder.due.write(tx, call.tenantId));
+    await writeEntries(tx, call.tenantId, entries); // last: writers of the same figures block each other from here until the commit
     return output;
   };
 
@@ -102,7 +116,7 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
     read: (invocation, run) =>
       database.read(scopeOf(invocation), async (tx) => {
         await gate.read(tx, invocation);
-        return run(contextOf(tx, invocation));
+        return run(readContextOf(tx, invocation));
       }),
     readKept: <T extends object>(invocation: Invocation, input: unknown, run: Run<T>): Promise<T> =>
       answers.answer(invocation, {
@@ -113,7 +127,7 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
             await gate.read(tx, invocation);
             const [version, output] = await together(
               beginVersion(tx, invocation.call.tenantId),
-              run(contextOf(tx, invocation)),
+              run(readContextOf(tx, invocation)),
             );
             return { version, output };
           }),

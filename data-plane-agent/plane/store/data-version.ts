@@ -1,22 +1,64 @@
 import type { Database, Row, Scope, Transaction } from '../../base/database/database.js';
+import { textOf, type Increments } from '../domain/analytics/increments.js';
 import type { DueMarks } from './due-work.js';
 import { slotOf } from './slots.js';
 
+/** What a write has to note with its data version. */
+export interface VersionNotes {
+  readonly due: DueMarks;
+  /** What it adds to the rollups; `null` if that is not known. */
+  readonly increments: readonly Increments[] | null;
+}
+
 /**
  * Increments the tenant's data version within the transaction of a write, so that what is cached under it stays exact
- * on every replica, and writes the due marks: on PostgreSQL in one statement.
+ * on every replica, and writes what it adds to the rollups under the new version, and the due marks: on PostgreSQL in one
+ * statement. A slot's row is locked until the commit, so its versions are in the order of commits.
  */
-export async function moveDataVersion(tx: Transaction, tenantId: string, due: DueMarks): Promise<void> {
+export async function moveDataVersion(
+  tx: Transaction,
+  tenantId: string,
+  { due, increments }: VersionNotes,
+): Promise<void> {
   const slot = slotOf(tx);
+  const changes = increments && textOf(increments);
   const marks = due.statement(tenantId, slot);
-  if (marks && tx.dialect === 'postgres')
-    return tx.defer(`WITH moved AS (${MOVE}) ${marks.sql}`, [tenantId, slot, ...marks.values]);
-  await tx.defer(MOVE, [tenantId, slot]);
+  if (tx.dialect === 'postgres')
+    return tx.defer(marks ? `${MOVED}, noted AS (${NOTED}) ${marks.sql}` : `${MOVED} ${NOTED}`, [
+      tenantId,
+      slot,
+      changes,
+      ...(marks?.values ?? []),
+    ]);
+  const moved = await tx.get(MOVE, [tenantId, slot]);
+  const version = Number(moved?.['version']);
+  await tx.defer(`INSERT INTO rollup_changes (tenant_id, slot, version, changes) VALUES (?, ?, ?, ?) ${UNKNOWN}`, [
+    tenantId,
+    slot,
+    version,
+    changes,
+  ]);
+  const { versions, every } = KEPT.sqlite;
+  if (version % every === 0)
+    await tx.defer('DELETE FROM rollup_changes WHERE tenant_id = ? AND slot = ? AND version <= ?', [
+      tenantId,
+      slot,
+      version - versions,
+    ]);
   if (marks) await tx.defer(marks.sql, marks.values);
 }
 
+/** For how many versions of a slot increments are kept, and at which of them older ones are deleted. */
+const KEPT = { sqlite: { versions: 512, every: 64 }, postgres: { versions: 32, every: 16 } } as const;
+
+// A version that was there before, as after versions were deleted: which of two histories a reader knows is unclear.
+const UNKNOWN = 'ON CONFLICT (tenant_id, slot, version) DO UPDATE SET changes = NULL';
 const MOVE =
-  'INSERT INTO data_versions (tenant_id, slot, version) VALUES (?, ?, 1) ON CONFLICT (tenant_id, slot) DO UPDATE SET version = data_versions.version + 1';
+  'INSERT INTO data_versions (tenant_id, slot, version) VALUES (?, ?, 1) ON CONFLICT (tenant_id, slot) DO UPDATE SET version = data_versions.version + 1 RETURNING tenant_id, slot, version';
+const MOVED =
+  `WITH moved AS (${MOVE}), ` +
+  `dropped AS (DELETE FROM rollup_changes USING moved WHERE rollup_changes.tenant_id = moved.tenant_id AND rollup_changes.slot = moved.slot AND moved.version % ${KEPT.postgres.every} = 0 AND rollup_changes.version <= moved.version - ${KEPT.postgres.versions})`;
+const NOTED = `INSERT INTO rollup_changes (tenant_id, slot, version, changes) SELECT tenant_id, slot, version, CAST(? AS text) FROM moved ${UNKNOWN}`;
 
 const VERSION = 'SELECT sum(version) AS version FROM data_versions WHERE tenant_id = ?';
 

@@ -1,58 +1,67 @@
 import type { Row, Transaction } from '../../base/database/database.js';
-import type { Day } from '../../base/day.js';
 import type { Call } from '../contract/call.js';
-import type { ContractStatus, ContractType, PaymentStatus, WorkflowStage } from '../contract/vocabulary.js';
+import { segmentsWith, type DayFigures, type Segment } from '../domain/analytics/segments.js';
+import { groupsOf, NO_TALLIES, talliesWith, type Group, type Tallies } from '../domain/analytics/tallies.js';
+import type { Increments } from '../domain/analytics/increments.js';
 import { EVERY, PART, type DayCount, type DaySum } from '../tables/rollups.js';
 import { allOf, fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
-
-/** Figures of one currency on the days between two cuts. */
-export interface Segment<F extends DayCount | DaySum> {
-  readonly currencyCode: string;
-  /** The number of cuts on or before these days. */
-  readonly index: number;
-  readonly figures: Readonly<Record<F, bigint>>;
-}
-
-/** Contracts with equal values in all dimensions of a distribution. */
-export interface Group {
-  readonly subjectId: string;
-  readonly ownerId: string;
-  readonly currencyCode: string;
-  readonly type: ContractType;
-  readonly status: ContractStatus;
-  readonly stage: WorkflowStage;
-  readonly paymentStatus: PaymentStatus;
-  readonly contracts: number;
-  readonly total: bigint;
-  readonly outstanding: bigint;
-}
+import type { Asked, FigureMemory } from './figure-memory.js';
 
 /**
  * Reads the rollups within the caller's scope and, where given, of one subject company. It reads days and groups, never
- * payment lines.
+ * payment lines, and with a memory only what has changed since it read them before.
  */
 export class FigureStore {
   constructor(
     private readonly tx: Transaction,
     private readonly call: Pick<Call, 'tenantId' | 'subjectScope' | 'ownerScope'>,
+    /** None for a transaction that writes: on PostgreSQL its statements do not see one snapshot. */
+    private readonly memory?: FigureMemory,
   ) {}
 
   /**
-   * The figures of all days, added up between `cuts`: a cut begins the next segment. Cuts must ascend, and their number
-   * must be constant for each kind of answer, to keep the number of distinct statements small. Segments without figures
-   * of a currency may be missing.
+   * The figures of all days, added up between the cuts: a cut begins the next segment. Cuts must ascend, and their
+   * number must be constant for each kind of answer, to keep the number of distinct statements small. Segments without
+   * figures of a currency may be missing.
    */
-  async days<const C extends DayCount, const S extends DaySum>({
+  days<const C extends DayCount, const S extends DaySum>({
     subjectId,
-    cuts,
-    counts,
-    sums,
-  }: {
-    readonly subjectId: string | null;
-    readonly cuts: readonly Day[];
-    readonly counts: readonly C[];
-    readonly sums: readonly S[];
-  }): Promise<Segment<C | S>[]> {
+    ...asked
+  }: DayFigures<C, S> & { readonly subjectId: string | null }): Promise<readonly Segment<C | S>[]> {
+    const columns = asked.counts.length + asked.sums.length;
+    return this.figures({
+      key: JSON.stringify(['days', this.scope(subjectId), asked]),
+      read: () => this.segments(subjectId, asked),
+      add: (segments: readonly Segment<C | S>[], increments: readonly Increments[]) =>
+        segmentsWith(segments, increments, { scope: this.scope(subjectId), asked }),
+      bytes: (segments) => segments.length * (SEGMENT_BYTES + columns * FIGURE_BYTES),
+    });
+  }
+
+  /** The contracts, counted by each dimension. */
+  tallies(subjectId: string | null): Promise<Tallies> {
+    return this.figures({
+      key: JSON.stringify(['tallies', this.scope(subjectId)]),
+      read: async () => talliesWith(NO_TALLIES, await this.groups(subjectId)),
+      add: (tallies: Tallies, increments: readonly Increments[]) =>
+        talliesWith(tallies, groupsOf(increments, this.scope(subjectId))),
+      bytes: (tallies) => Object.values(tallies).flat().length * TALLY_BYTES,
+    });
+  }
+
+  private figures<F extends object>(asked: Asked<F>): Promise<F> {
+    return this.memory ? this.memory.figures(this.tx, this.call.tenantId, asked) : asked.read();
+  }
+
+  private scope(subjectId: string | null) {
+    const { subjectScope, ownerScope } = this.call;
+    return { subjectScope, ownerScope, subjectId };
+  }
+
+  private async segments<const C extends DayCount, const S extends DaySum>(
+    subjectId: string | null,
+    { cuts, counts, sums }: DayFigures<C, S>,
+  ): Promise<Segment<C | S>[]> {
     const segment = fragment(
       `CASE ${cuts.map((_, i) => `WHEN day < ? THEN ${i} `).join('')}ELSE ${cuts.length} END`,
       ...cuts,
@@ -75,7 +84,7 @@ export class FigureStore {
     });
   }
 
-  async groups(subjectId: string | null): Promise<Group[]> {
+  private async groups(subjectId: string | null): Promise<Group[]> {
     const where = this.groupsInScope(subjectId);
     const keys = 'subject_id, owner_id, currency_code, type, status, stage, payment_status';
     const rows = await this.tx.all(
@@ -83,13 +92,15 @@ export class FigureStore {
       where.values,
     );
     return rows.map((row) => ({
-      subjectId: String(row['subject_id']),
-      ownerId: String(row['owner_id']),
       currencyCode: String(row['currency_code']),
-      type: String(row['type']) as ContractType, // closed vocabularies, checked when the contract was written
-      status: String(row['status']) as ContractStatus,
-      stage: String(row['stage']) as WorkflowStage,
-      paymentStatus: String(row['payment_status']) as PaymentStatus,
+      keys: {
+        type: String(row['type']),
+        status: String(row['status']),
+        stage: String(row['stage']),
+        owner: String(row['owner_id']),
+        subject: String(row['subject_id']),
+        paymentStatus: String(row['payment_status']),
+      },
       contracts: Number(row['contracts']),
       total: exact(row, 'total'),
       outstanding: exact(row, 'outstanding'),
@@ -129,6 +140,11 @@ export class FigureStore {
     return subjectScope === null ? undefined : isOneOf(this.tx.dialect, 'subject_id', subjectScope);
   }
 }
+
+/** What a kept segment, a figure of it and a tally take, about. */
+const SEGMENT_BYTES = 200;
+const FIGURE_BYTES = 32;
+const TALLY_BYTES = 160;
 
 /** The days late × amount may exceed 64 bits: the high part is itself added in two parts. */
 const summed = (name: string): string[] =>

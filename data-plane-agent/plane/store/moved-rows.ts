@@ -149,7 +149,7 @@ export class MovedRowStore {
 
   /** Totals that this process or another one has cached are of other rows. */
   forgetTotals(): Promise<void> {
-    return moveDataVersion(this.tx, this.call.tenantId, new DueMarks());
+    return moveDataVersion(this.tx, this.call.tenantId, { due: new DueMarks(), increments: null });
   }
 
   /** Deletes up to `limit` rows of a table, with what was built from them. Returns how many. */
@@ -174,9 +174,11 @@ export class MovedRowStore {
     return this.tx.run('DELETE FROM files WHERE tenant_id = ? AND id = ?', [this.call.tenantId, id]);
   }
 
-  /** Nothing is due for data that is not here. Returns how many rows were deleted. */
-  removeDueWork(): Promise<number> {
-    return this.tx.run('DELETE FROM due_work WHERE tenant_id = ?', [this.call.tenantId]);
+  /** Nothing is due for data that is not here, and no figures change. Returns how many rows were deleted. */
+  async removeDerived(): Promise<number> {
+    const { tenantId } = this.call;
+    const due = await this.tx.run('DELETE FROM due_work WHERE tenant_id = ?', [tenantId]);
+    return due + (await this.tx.run('DELETE FROM rollup_changes WHERE tenant_id = ?', [tenantId]));
   }
 
   /** The rows that fit into a page, found by the lengths of their values: reading them would take the memory. */

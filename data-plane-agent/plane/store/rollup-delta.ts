@@ -11,7 +11,6 @@ import {
   type RollupReceipt,
 } from '../domain/analytics/rollups.js';
 import { RollupReader } from './rollup-reader.js';
-import { writeEntries } from './rollups.js';
 
 /**
  * The changes that one operation made to contracts, lines, receipts and invoices. Repositories report them as they
@@ -52,8 +51,8 @@ export class RollupDelta {
     this.invoices.length = invoices;
   }
 
-  /** Adds the differences of all recorded changes to the rollups. */
-  async apply(tx: Transaction, tenantId: string): Promise<void> {
+  /** The differences of all recorded changes, for the rollups. */
+  async entries(tx: Transaction, tenantId: string): Promise<Entries> {
     const contracts = merged(this.contracts);
     const lines = byContract(merged(this.lines));
     const receipts = byContract(merged(this.received));
@@ -72,7 +71,7 @@ export class RollupDelta {
       }));
       for (const changes of await withAllRecords(changed, reader)) post(changes, entries);
     }
-    await writeEntries(tx, tenantId, entries);
+    return entries;
   }
 }
 

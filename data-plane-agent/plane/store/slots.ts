@@ -4,7 +4,7 @@ import type { Transaction } from '../../base/database/database.js';
  * On PostgreSQL writers of one row wait for each other's commit, so rows that every write of a tenant changes are
  * spread over a few slots. SQLite has one writer anyway.
  */
-const SLOTS = 32;
+export const SLOTS = 32;
 
 /** A transaction uses one slot until it ends; with several, two transactions could deadlock. */
 export function slotOf(tx: Transaction): number {

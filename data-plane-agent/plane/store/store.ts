@@ -14,6 +14,7 @@ import { CurrencyStore } from './currencies.js';
 import { FieldStore } from './fields.js';
 import { FieldValueStore } from './field-values.js';
 import { FigureStore } from './figures.js';
+import type { FigureMemory } from './figure-memory.js';
 import { FileStore } from './files.js';
 import { HoldStore } from './holds.js';
 import { ImportStore } from './imports.js';
@@ -95,9 +96,21 @@ export interface StoreParts {
   readonly totals: Totals;
   /** As long-lived as `totals`. */
   readonly cores: ContractCores;
+  /** As long-lived; for transactions that only read. */
+  readonly figures?: FigureMemory;
 }
 
-export function createStore({ tx, call, recorder, rollupDelta, clock, keyRing, totals, cores }: StoreParts): Store {
+export function createStore({
+  tx,
+  call,
+  recorder,
+  rollupDelta,
+  clock,
+  keyRing,
+  totals,
+  cores,
+  figures,
+}: StoreParts): Store {
   const fields = new FieldStore(tx, call, recorder);
   return {
     contracts: new ContractStore(tx, call, { recorder, rollupDelta }),
@@ -119,7 +132,7 @@ export function createStore({ tx, call, recorder, rollupDelta, clock, keyRing, t
     workflowEvents: new WorkflowEventStore(tx, call, { clock, recorder }),
     fields,
     fieldValues: new FieldValueStore(tx, call, recorder.due),
-    figures: new FigureStore(tx, call),
+    figures: new FigureStore(tx, call, figures),
     files: new FileStore(tx, call, { recorder, fields }),
     uploads: new UploadStore(tx, call, recorder.due),
     auditTrail: new AuditTrail(tx, keyRing, tenantTrail(call, tx.dialect)),

@@ -115,6 +115,7 @@ export const NOT_MOVED: Readonly<Record<string, string>> = {
   contract_grams: 'the index over those texts on PostgreSQL, built with them',
   file_uploads: 'uploads that were not confirmed: their URLs and tokens belong to the object store and the keys here',
   data_versions: 'the counter by which this data plane caches totals; the other one increments its own',
+  rollup_changes: 'what the latest writes here added to the figures, by the versions of that counter',
   due_work: 'when background work is due, determined again from the tables after the move',
   data_moves: 'the state of moves at this data plane',
 };

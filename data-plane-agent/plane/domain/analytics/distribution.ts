@@ -7,32 +7,11 @@ import {
   type Facets,
   type Slice,
 } from '../../contract/records/analytics.js';
-import {
-  CONTRACT_STATUSES,
-  CONTRACT_TYPES,
-  PAYMENT_STATUSES,
-  WORKFLOW_STAGES,
-  type ContractStatus,
-  type ContractType,
-  type PaymentStatus,
-  type WorkflowStage,
-} from '../../contract/vocabulary.js';
+import { CONTRACT_STATUSES, CONTRACT_TYPES, PAYMENT_STATUSES, WORKFLOW_STAGES } from '../../contract/vocabulary.js';
 import { AGES, frameOf, type Asked } from './analytics.js';
 import { labelsIn } from './labels.js';
 import { currenciesOf, ofCurrency, total } from './figures.js';
-
-export interface DistributionGroup {
-  readonly subjectId: string;
-  readonly ownerId: string;
-  readonly currencyCode: string;
-  readonly type: ContractType;
-  readonly status: ContractStatus;
-  readonly stage: WorkflowStage;
-  readonly paymentStatus: PaymentStatus;
-  readonly contracts: number;
-  readonly total: bigint;
-  readonly outstanding: bigint;
-}
+import { isLeft, type Dimension, type Tallies, type Tally } from './tallies.js';
 
 /** Lines of one aging bucket in one currency. */
 export const AGED_COUNTS = ['lines', 'paid'] as const;
@@ -47,53 +26,56 @@ export interface AgedSegment {
  * Contracts by each dimension, and open lines by age. Counts at the top level cover all currencies, amounts only one.
  * For an aging bucket, the amount equals the outstanding amount.
  */
-export function analyticsDistribution({ groups, ages }: Figures, asked: Asked): AnalyticsDistribution {
-  const live = groups.filter(({ contracts, outstanding }) => contracts > 0 || outstanding > 0n);
+export function analyticsDistribution({ tallies, ages }: Figures, asked: Asked): AnalyticsDistribution {
+  // Each contract is in one tally of each dimension, so those of any of them have all currencies.
   const currencies = currenciesOf(
-    live,
+    tallies.status.filter(isLeft),
     ages.filter(({ figures }) => figures.lines > 0n),
   );
   return {
     ...frameOf(asked, currencies),
-    ...facets({ groups: live, ages }, asked.displayCurrency, asked),
+    ...facets((dimension) => tallies[dimension].filter(isLeft), { ages, code: asked.displayCurrency, ...asked }),
     byCurrency: currencies.map((code) => ({
       currencyCode: code,
-      ...facets({ groups: ofCurrency(live, code), ages: ofCurrency(ages, code) }, code, asked),
+      ...facets((dimension) => ofCurrency(tallies[dimension], code).filter(isLeft), {
+        ...asked,
+        ages: ofCurrency(ages, code),
+        code,
+      }),
     })),
   };
 }
 
 interface Figures {
-  readonly groups: readonly DistributionGroup[];
+  readonly tallies: Tallies;
   readonly ages: readonly AgedSegment[];
 }
 
-function facets({ groups, ages }: Figures, code: string, { language }: Asked): Facets {
+function facets(
+  talliesOf: (dimension: Dimension) => readonly Tally[],
+  { ages, code, language }: { readonly ages: readonly AgedSegment[]; readonly code: string; readonly language: string },
+): Facets {
   const labels = labelsIn(language);
-  const closed = <K extends keyof typeof labels>(keys: readonly K[], of: (group: DistributionGroup) => K): Slice[] =>
-    shared(
-      keys.map((key) =>
-        tally(
-          key,
-          groups.filter((group) => of(group) === key),
-          code,
-        ),
-      ),
+  const closed = <K extends keyof typeof labels>(keys: readonly K[], dimension: Dimension): Slice[] => {
+    const found = partsOf(talliesOf(dimension), code);
+    return shared(
+      keys.map((key): Part<K> => ({ ...(found.get(key) ?? NONE), key })),
       code,
       (key) => labels[key],
     );
-  const open = (of: (group: DistributionGroup) => string): Slice[] => {
-    const all = [...byKey(groups, of)].map(([key, own]) => tally(key, own, code)).toSorted(byWeight);
+  };
+  const open = (dimension: Dimension): Slice[] => {
+    const all = [...partsOf(talliesOf(dimension), code).values()].toSorted(byWeight);
     // The control plane replaces these ids by names.
     return shared(withOther(all), code, (key) => (key === OTHER ? labels.other : key));
   };
   return {
-    byType: closed(CONTRACT_TYPES, ({ type }) => type),
-    byStatus: closed(CONTRACT_STATUSES, ({ status }) => status),
-    byStage: closed(WORKFLOW_STAGES, ({ stage }) => stage),
-    byOwner: open(({ ownerId }) => ownerId),
-    bySubject: open(({ subjectId }) => subjectId),
-    byPaymentStatus: closed(PAYMENT_STATUSES, ({ paymentStatus }) => paymentStatus),
+    byType: closed(CONTRACT_TYPES, 'type'),
+    byStatus: closed(CONTRACT_STATUSES, 'status'),
+    byStage: closed(WORKFLOW_STAGES, 'stage'),
+    byOwner: open('owner'),
+    bySubject: open('subject'),
+    byPaymentStatus: closed(PAYMENT_STATUSES, 'paymentStatus'),
     byAging: shared(
       AGING_BUCKETS.map((key) => {
         const own = ages.filter(({ index }) => AGES[index] === key);
@@ -111,41 +93,33 @@ function facets({ groups, ages }: Figures, code: string, { language }: Asked): F
   };
 }
 
-function byKey(
-  groups: readonly DistributionGroup[],
-  of: (group: DistributionGroup) => string,
-): Map<string, DistributionGroup[]> {
-  const found = new Map<string, DistributionGroup[]>();
-  for (const group of groups) {
-    const own = found.get(of(group));
-    if (own) own.push(group);
-    else found.set(of(group), [group]);
-  }
-  return found;
-}
-
-interface Tally<K extends string = string> {
+/** A value of a dimension: contracts of the given tallies, and amounts of one currency. */
+interface Part<K extends string = string> {
   readonly key: K;
   readonly count: number;
   readonly amount: bigint;
   readonly outstanding: bigint;
 }
 
-function tally<K extends string>(key: K, groups: readonly DistributionGroup[], code: string): Tally<K> {
-  let [count, amount, outstanding] = [0, 0n, 0n];
-  for (const group of groups) {
-    count += group.contracts;
-    if (group.currencyCode !== code) continue;
-    amount += group.total;
-    outstanding += group.outstanding;
+const NONE = { count: 0, amount: 0n, outstanding: 0n } as const;
+
+function partsOf(tallies: readonly Tally[], code: string): Map<string, Part> {
+  const found = new Map<string, Part>();
+  for (const { key, currencyCode, contracts, total: sum, outstanding } of tallies) {
+    const { count, ...amounts } = found.get(key) ?? NONE;
+    found.set(key, {
+      key,
+      count: count + contracts,
+      ...(currencyCode === code ? { amount: sum, outstanding } : amounts), // there is one tally of each currency
+    });
   }
-  return { key, count, amount, outstanding };
+  return found;
 }
 
-const byWeight = (a: Tally, b: Tally): number =>
+const byWeight = (a: Part, b: Part): number =>
   a.amount === b.amount ? b.count - a.count || (a.key < b.key ? -1 : 1) : a.amount < b.amount ? 1 : -1;
 
-function withOther(all: readonly Tally[]): readonly Tally[] {
+function withOther(all: readonly Part[]): readonly Part[] {
   const rest = all.slice(MAX_SLICES);
   if (rest.length === 0) return all;
   const other = {
@@ -157,10 +131,10 @@ function withOther(all: readonly Tally[]): readonly Tally[] {
   return [...all.slice(0, MAX_SLICES), other];
 }
 
-function shared<K extends string>(tallies: readonly Tally<K>[], code: string, label: (key: K) => string): Slice[] {
-  const amount = total(tallies, (one) => one.amount);
-  const count = tallies.reduce((sum, one) => sum + one.count, 0);
-  return tallies.map((one) => ({
+function shared<K extends string>(parts: readonly Part<K>[], code: string, label: (key: K) => string): Slice[] {
+  const amount = total(parts, (one) => one.amount);
+  const count = parts.reduce((sum, one) => sum + one.count, 0);
+  return parts.map((one) => ({
     key: one.key,
     label: label(one.key),
     count: one.count,

@@ -1,5 +1,6 @@
 import { daysBetween, type Day } from '../../../base/day.js';
 import { EVERY, PART, type DayColumn, type Entry, type Figures, type GroupColumn } from '../../tables/rollups.js';
+import type { Increments } from './increments.js';
 import type { InvoiceRow } from '../../tables/invoices.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 import type { ReceiptRow } from '../../tables/receipts.js';
@@ -55,7 +56,6 @@ export type RollupInvoice = Pick<
  */
 export class Entries {
   private readonly holders = new Map<string, Holder>();
-  private readonly byGroup: Rows<GroupColumn> = new Map();
 
   contract(contract: RollupContract, sign: Sign): void {
     const { totalMinor, outstandingMinor } = contract;
@@ -117,7 +117,8 @@ export class Entries {
    */
   days(): Entry<DayColumn>[] {
     const rows: Rows<DayColumn> = new Map();
-    for (const { subjectId, people, byDay } of this.holders.values()) {
+    for (const { subjectId, ownerId, superiorId, byDay } of this.holders.values()) {
+      const people = superiorId === null || superiorId === ownerId ? [ownerId] : [ownerId, superiorId];
       for (const { key, figures } of byDay.values()) {
         if (!moves(figures)) continue;
         put(rows, [EVERY, EVERY, ...key], figures);
@@ -130,11 +131,25 @@ export class Entries {
 
   /** Changed group rows, ordered by key. */
   groups(): Entry<GroupColumn>[] {
-    return moved(this.byGroup);
+    const rows: Rows<GroupColumn> = new Map();
+    for (const { subjectId, ownerId, superiorId, byGroup } of this.holders.values())
+      for (const { key, figures } of byGroup.values())
+        put(rows, [subjectId, ownerId, superiorId ?? EVERY, ...key], figures);
+    return moved(rows);
+  }
+
+  /** The same increments as those of `days` and `groups`, each once. */
+  increments(): Increments[] {
+    const found: Increments[] = [];
+    for (const { byDay, byGroup, ...holder } of this.holders.values()) {
+      const [days, groups] = [changed(byDay), changed(byGroup)];
+      if (days.length + groups.length > 0) found.push({ ...holder, days, groups });
+    }
+    return found;
   }
 
   private day(
-    { subjectId, ownerId, ownerSuperiorId }: RollupContract,
+    contract: RollupContract,
     {
       currencyCode,
       day,
@@ -142,41 +157,40 @@ export class Entries {
       sign,
     }: { readonly currencyCode: string; readonly day: Day; readonly figures: Figures<DayColumn>; readonly sign: Sign },
   ): void {
-    const name = `${subjectId} ${ownerId} ${ownerSuperiorId}`;
-    let holder = this.holders.get(name);
-    if (!holder)
-      this.holders.set(
-        name,
-        (holder = {
-          subjectId,
-          people: ownerSuperiorId === null || ownerSuperiorId === ownerId ? [ownerId] : [ownerId, ownerSuperiorId],
-          byDay: new Map(),
-        }),
-      );
-    add(holder.byDay, { key: [currencyCode, day], figures, sign });
+    add(this.holderOf(contract).byDay, { key: [currencyCode, day], figures, sign });
   }
 
   private group(
-    { subjectId, ownerId, ownerSuperiorId, type, status, stageCategory, paymentStatus }: RollupContract,
+    contract: RollupContract,
     {
       currencyCode,
       figures,
       sign,
     }: { readonly currencyCode: string; readonly figures: Figures<GroupColumn>; readonly sign: Sign },
   ): void {
-    add(this.byGroup, {
-      key: [subjectId, ownerId, ownerSuperiorId ?? EVERY, currencyCode, type, status, stageCategory, paymentStatus],
-      figures,
-      sign,
-    });
+    const { type, status, stageCategory, paymentStatus } = contract;
+    const key = [currencyCode, type, status, stageCategory, paymentStatus];
+    add(this.holderOf(contract).byGroup, { key, figures, sign });
+  }
+
+  private holderOf({ subjectId, ownerId, ownerSuperiorId: superiorId }: RollupContract): Holder {
+    const name = `${subjectId} ${ownerId} ${superiorId}`;
+    const known = this.holders.get(name);
+    if (known) return known;
+    const holder: Holder = { subjectId, ownerId, superiorId, byDay: new Map(), byGroup: new Map() };
+    this.holders.set(name, holder);
+    return holder;
   }
 }
 
 /** Contracts with the same subject company, owner and superior; their figures are in the same rows. */
 interface Holder {
   readonly subjectId: string;
-  readonly people: readonly string[];
+  readonly ownerId: string;
+  readonly superiorId: string | null;
   readonly byDay: Rows<DayColumn>;
+  /** The keys are those of `contract_groups` from the currency on. */
+  readonly byGroup: Rows<GroupColumn>;
 }
 
 type Rows<C extends string> = Map<string, { readonly key: readonly string[]; figures: Partial<Record<C, number>> }>;
@@ -271,6 +285,9 @@ function sum<C extends string>(to: Partial<Record<C, number>>, figures: Figures<
 }
 
 const moves = (figures: Figures<string>): boolean => Object.values(figures).some((figure) => figure !== 0);
+
+const changed = <C extends string>(rows: Rows<C>): Entry<C>[] =>
+  [...rows.values()].filter(({ figures }) => moves(figures));
 
 // All writers use the same order, so that two that change the same rows wait for each other instead of deadlocking.
 const moved = <C extends string>(rows: Rows<C>): Entry<C>[] =>

@@ -4,6 +4,7 @@ import { AGING_BUCKETS, type AgingBucket, type AnalyticsSummary } from '../../co
 import type { ContractStatus } from '../../contract/vocabulary.js';
 import { frameOf, scaled, type Asked } from './analytics.js';
 import { currenciesOf, ofCurrency, total } from './figures.js';
+import type { Tallies, Tally } from './tallies.js';
 
 /** The figures of days that a summary needs. */
 export const SUMMARY_COUNTS = ['lines', 'paid'] as const;
@@ -22,13 +23,6 @@ export interface SummarySegment {
   readonly index: number;
   readonly figures: Readonly<Record<(typeof SUMMARY_COUNTS)[number] | (typeof SUMMARY_SUMS)[number], bigint>>;
 }
-export interface SummaryGroup {
-  readonly currencyCode: string;
-  readonly status: ContractStatus;
-  readonly contracts: number;
-  readonly total: bigint;
-}
-
 /** The number of days, ending today, over which DSO and CEI are computed. */
 const PERIOD = 90n;
 /** A longer DSO is not stated: too little was billed in the period for it to be meaningful. In days. */
@@ -61,15 +55,16 @@ const SEGMENTS: readonly {
 ];
 
 export function analyticsSummary(
-  { segments, groups }: { readonly segments: readonly SummarySegment[]; readonly groups: readonly SummaryGroup[] },
+  { segments, tallies }: { readonly segments: readonly SummarySegment[]; readonly tallies: Pick<Tallies, 'status'> },
   asked: Asked,
 ): AnalyticsSummary {
+  const states = tallies.status;
   const currencies = currenciesOf(
     segments.filter(({ figures }) => figures.lines > 0n),
-    groups.filter(({ contracts }) => contracts > 0),
+    states.filter(({ contracts }) => contracts > 0),
   );
   const byCurrency = currencies.map((code) => {
-    const own = { segments: ofCurrency(segments, code), groups: ofCurrency(groups, code) };
+    const own = { segments: ofCurrency(segments, code), states: ofCurrency(states, code) };
     return {
       currencyCode: code,
       ...countsOf(own),
@@ -79,11 +74,11 @@ export function analyticsSummary(
   });
   const shown = {
     segments: ofCurrency(segments, asked.displayCurrency),
-    groups: ofCurrency(groups, asked.displayCurrency),
+    states: ofCurrency(states, asked.displayCurrency),
   };
   return {
     ...frameOf(asked, currencies),
-    ...countsOf({ segments, groups }),
+    ...countsOf({ segments, states }),
     ...amountsOf(shown, asked.displayCurrency),
     aging: aging(segments, shown.segments, asked.displayCurrency),
     byCurrency,
@@ -92,7 +87,8 @@ export function analyticsSummary(
 
 interface Figures {
   readonly segments: readonly SummarySegment[];
-  readonly groups: readonly SummaryGroup[];
+  /** Contracts by status. */
+  readonly states: readonly Tally[];
 }
 
 const within = (segments: readonly SummarySegment[], part: 'isDue' | 'isSoon' | 'isInPeriod') =>
@@ -104,9 +100,9 @@ const overdue = (segments: readonly SummarySegment[]) =>
 const open = ({ figures }: SummarySegment): bigint => figures.lines - figures.paid;
 const outstanding = ({ figures }: SummarySegment): bigint => figures.outstanding;
 
-function countsOf({ segments, groups }: Figures) {
+function countsOf({ segments, states }: Figures) {
   const contracts = (status?: ContractStatus) =>
-    groups.reduce((sum, group) => (status === undefined || group.status === status ? sum + group.contracts : sum), 0);
+    states.reduce((sum, state) => (status === undefined || state.key === status ? sum + state.contracts : sum), 0);
   return {
     contractCount: contracts(),
     activeContractCount: contracts('in_progress'),
@@ -116,7 +112,7 @@ function countsOf({ segments, groups }: Figures) {
   };
 }
 
-function amountsOf({ segments, groups }: Figures, code: string) {
+function amountsOf({ segments, states }: Figures, code: string) {
   const sum = (name: (typeof SUMMARY_SUMS)[number], of: readonly SummarySegment[] = segments) =>
     total(of, ({ figures }) => figures[name]);
   const amount = (minor: bigint) => sumToMajor(minor, code);
@@ -131,7 +127,7 @@ function amountsOf({ segments, groups }: Figures, code: string) {
   const received = sum('receipts', period);
   const opening = left + received - billed;
   return {
-    contractAmount: amount(total(groups, (group) => group.total)),
+    contractAmount: amount(total(states, (state) => state.total)),
     receivableAmount: amount(sum('amount')),
     receivedAmount: amount(sum('received')),
     outstandingAmount: amount(left),

@@ -1,3 +1,4 @@
+import { together } from '../../../base/together.js';
 import { AnalyticsDistribution, AnalyticsInput } from '../../contract/records/analytics.js';
 import { agingCuts } from '../../domain/analytics/analytics.js';
 import { AGED_COUNTS, AGED_SUMS, analyticsDistribution } from '../../domain/analytics/distribution.js';
@@ -12,12 +13,15 @@ export const getAnalyticsDistribution = operation({
   fails: [],
   async run({ store }, call, input) {
     requireSubjectInScope(call, input.subjectId);
-    const ages = await store.figures.days({
-      subjectId: input.subjectId,
-      cuts: agingCuts(call),
-      counts: AGED_COUNTS,
-      sums: AGED_SUMS,
-    });
-    return analyticsDistribution({ groups: await store.figures.groups(input.subjectId), ages }, { ...call, ...input });
+    const [ages, tallies] = await together(
+      store.figures.days({
+        subjectId: input.subjectId,
+        cuts: agingCuts(call),
+        counts: AGED_COUNTS,
+        sums: AGED_SUMS,
+      }),
+      store.figures.tallies(input.subjectId),
+    );
+    return analyticsDistribution({ tallies, ages }, { ...call, ...input });
   },
 });

@@ -1,3 +1,4 @@
+import { together } from '../../../base/together.js';
 import { AnalyticsInput, AnalyticsSummary } from '../../contract/records/analytics.js';
 import { analyticsSummary, SUMMARY_COUNTS, SUMMARY_SUMS, summaryCuts } from '../../domain/analytics/summary.js';
 import { requireSubjectInScope } from '../../domain/subject-in-scope.js';
@@ -11,12 +12,15 @@ export const getAnalyticsSummary = operation({
   fails: [],
   async run({ store }, call, input) {
     requireSubjectInScope(call, input.subjectId);
-    const segments = await store.figures.days({
-      subjectId: input.subjectId,
-      cuts: summaryCuts(call),
-      counts: SUMMARY_COUNTS,
-      sums: SUMMARY_SUMS,
-    });
-    return analyticsSummary({ segments, groups: await store.figures.groups(input.subjectId) }, { ...call, ...input });
+    const [segments, tallies] = await together(
+      store.figures.days({
+        subjectId: input.subjectId,
+        cuts: summaryCuts(call),
+        counts: SUMMARY_COUNTS,
+        sums: SUMMARY_SUMS,
+      }),
+      store.figures.tallies(input.subjectId),
+    );
+    return analyticsSummary({ segments, tallies }, { ...call, ...input });
   },
 });

@@ -33,7 +33,7 @@ export async function removedFiles(
 export function removedRows({ upkeep }: MultiStepContext, moveId: string): Promise<number> {
   return upkeep(async ({ store }) => {
     await inMove(store, moveId, 'moved', 'receiving');
-    let removed = await store.movedRows.removeDueWork();
+    let removed = await store.movedRows.removeDerived();
     for (const table of MOVED.toReversed()) {
       if (removed >= ROWS) break;
       removed += await store.movedRows.remove(table, ROWS - removed);

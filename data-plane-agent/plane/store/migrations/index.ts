@@ -19,6 +19,7 @@ import { receiptsByTransfer } from './0017-receipts-by-transfer.js';
 import { collections } from './0018-collections.js';
 import { deliveries } from './0019-deliveries.js';
 import { dataMoves } from './0020-data-moves.js';
+import { rollupChanges } from './0021-rollup-changes.js';
 
 /** The steps of the tenant database's schema, oldest first. A step that has landed is never edited. */
 export const TENANT_MIGRATIONS: readonly Migration[] = [
@@ -42,4 +43,5 @@ export const TENANT_MIGRATIONS: readonly Migration[] = [
   collections,
   deliveries,
   dataMoves,
+  rollupChanges,
 ];

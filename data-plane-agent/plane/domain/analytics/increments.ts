@@ -1,0 +1,85 @@
+import type { DayColumn, Entry, Figures, GroupColumn } from '../../tables/rollups.js';
+
+/**
+ * What a write adds to the figures of contracts with the same subject company, owner and superior. The keys of `days` are
+ * currency and day; those of `groups` are currency, type, status, stage and payment status.
+ */
+export interface Increments {
+  readonly subjectId: string;
+  readonly ownerId: string;
+  readonly superiorId: string | null;
+  readonly days: readonly Entry<DayColumn>[];
+  readonly groups: readonly Entry<GroupColumn>[];
+}
+
+/** Whose figures are asked for. Subject companies outside `subjectScope` must not be asked for. */
+export interface FigureScope {
+  readonly subjectScope: readonly string[] | null;
+  readonly ownerScope: string | null;
+  /** The only subject company, if one was asked for. */
+  readonly subjectId: string | null;
+}
+
+/** Whether a scope includes the contracts of some increments. */
+export const includes = (
+  { subjectScope, ownerScope, subjectId }: FigureScope,
+  of: Pick<Increments, 'subjectId' | 'ownerId' | 'superiorId'>,
+): boolean =>
+  (subjectId === null ? (subjectScope?.includes(of.subjectId) ?? true) : of.subjectId === subjectId) &&
+  (ownerScope === null || of.ownerId === ownerScope || of.superiorId === ownerScope);
+
+/** A write with more entries is not worth adding: reading all figures anew takes about as long. */
+const MOST_ENTRIES = 300;
+/** Of the text: what another release writes in another form is not added but read anew. */
+const FORM = 1;
+
+/** As text, or `null` if they are too many. */
+export function textOf(increments: readonly Increments[]): string | null {
+  let entries = 0;
+  for (const { days, groups } of increments) entries += days.length + groups.length;
+  if (entries > MOST_ENTRIES) return null;
+  return JSON.stringify([
+    FORM,
+    ...increments.map(({ subjectId, ownerId, superiorId, days, groups }) => [
+      subjectId,
+      ownerId,
+      superiorId,
+      days.map(brief),
+      groups.map(brief),
+    ]),
+  ]);
+}
+
+/** The increments of such a text; `undefined` if it has another form. */
+export function incrementsIn(text: string): Increments[] | undefined {
+  const [form, ...holders] = JSON.parse(text) as readonly [number, ...Brief[]]; // written by `textOf` of some release
+  if (form !== FORM) return undefined;
+  return holders.map(([subjectId, ownerId, superiorId, days, groups]) => ({
+    subjectId,
+    ownerId,
+    superiorId,
+    days: days.map(complete),
+    groups: groups.map(complete),
+  }));
+}
+
+type Brief = readonly [
+  subjectId: string,
+  ownerId: string,
+  superiorId: string | null,
+  days: readonly BriefEntry<DayColumn>[],
+  groups: readonly BriefEntry<GroupColumn>[],
+];
+type BriefEntry<C extends string> = readonly [...key: string[], figures: Figures<C>];
+
+/** Figures that do not change are left out. */
+function brief<C extends string>({ key, figures }: Entry<C>): BriefEntry<C> {
+  const moving: Partial<Record<C, number>> = {};
+  for (const column in figures) if (figures[column] !== 0) moving[column] = figures[column] ?? 0;
+  return [...key, moving];
+}
+
+const complete = <C extends string>(entry: BriefEntry<C>): Entry<C> => ({
+  key: entry.slice(0, -1) as string[],
+  figures: entry.at(-1) as Figures<C>,
+});
