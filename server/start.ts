@@ -1,5 +1,6 @@
 import { systemClock } from '../data-plane-agent/base/clock.js';
 import { ConfigurationError, loadDotEnv } from '../data-plane-agent/base/config.js';
+import { memoryModeOf, saveMemoryWhenIdle } from '../data-plane-agent/base/idle-memory.js';
 import { createLifecycle } from '../data-plane-agent/base/lifecycle.js';
 import { createLog, type Log } from '../data-plane-agent/base/log.js';
 import { readServerConfig, type Config } from './config.js';
@@ -56,6 +57,7 @@ async function serveAlone(
       lifecycle,
       residentBytes: () => process.memoryUsage.rss(),
     });
+    saveMemoryWhenIdle(memoryModeOf(process.versions.node));
     onReady({ port, isEmpty: !(await services.tenants.any()) });
   } catch (error) {
     reportFailure(error, { process, config, log });

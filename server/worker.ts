@@ -1,6 +1,7 @@
 import { systemClock } from '../data-plane-agent/base/clock.js';
 import { ConfigurationError } from '../data-plane-agent/base/config.js';
 import type { MeasuredMetrics } from '../data-plane-agent/base/http/metrics.js';
+import { memoryModeOf, saveMemoryWhenIdle } from '../data-plane-agent/base/idle-memory.js';
 import { createLifecycle } from '../data-plane-agent/base/lifecycle.js';
 import { createLog } from '../data-plane-agent/base/log.js';
 import { readServerConfig, type Config } from './config.js';
@@ -25,6 +26,7 @@ export async function work(process: NodeJS.Process): Promise<void> {
       workers: { count: config.workers, others: supervisor.gather },
       residentBytes: () => process.memoryUsage.rss(),
     });
+    saveMemoryWhenIdle(memoryModeOf(process.versions.node));
     supervisor.onRunJobs(() => schedules.start());
     supervisor.onMeasure(measured);
     supervisor.send({ kind: 'ready', port, isEmpty: !(await services.tenants.any()) });

@@ -2,6 +2,7 @@ import { CommandError } from '../../base/command-line/errors.js';
 import { examples, JSON_OPTION } from '../../base/command-line/help.js';
 import { ConfigurationError } from '../../base/config.js';
 import { listenFaultOf } from '../../base/http/listen-fault.js';
+import { memoryModeOf, saveMemoryWhenIdle } from '../../base/idle-memory.js';
 import { createLifecycle } from '../../base/lifecycle.js';
 import { createLog } from '../../base/log.js';
 import type { AddAgentCommand, AgentCli } from '../agent-cli.js';
@@ -47,6 +48,7 @@ async function runAgent(cli: AgentCli): Promise<void> {
       connect: connectOutbound,
       httpAgent: proxyAgent(config),
     });
+    saveMemoryWhenIdle(memoryModeOf(cli.nodeVersion));
     cli.process.on('SIGHUP', () => agent.reloadPolicy());
     const { controlPlane, connectionId, tenantId, accessMode } = agent.identity;
     log.info(

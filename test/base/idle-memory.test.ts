@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import { mock } from 'node:test';
+import { saveMemoryWhenIdle, type MemoryMode } from '../../data-plane-agent/base/idle-memory.js';
+
+describe('the memory mode of a process', () => {
+  const times = { active: 0, idle: 0 };
+  let modes: MemoryMode[];
+  let saving: { stop(): void };
+
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    modes = [];
+    saving = saveMemoryWhenIdle(
+      (mode) => modes.push(mode),
+      () => ({ ...times }),
+    );
+  });
+
+  afterEach(() => {
+    saving.stop();
+    mock.timers.reset();
+  });
+
+  /** Seconds in each of which the loop works for a share of the time. */
+  const seconds = (...shares: readonly number[]): readonly MemoryMode[] => {
+    for (const share of shares) {
+      times.active += share * 1_000;
+      times.idle += (1 - share) * 1_000;
+      mock.timers.tick(1_000);
+    }
+    return modes.splice(0);
+  };
+
+  it('saves memory after two quiet seconds in a row', () => {
+    expect(seconds(0.02, 0.5, 0.02)).to.deep.equal([]);
+    expect(seconds(0.02)).to.deep.equal(['saving']);
+    expect(seconds(0.02, 0, 0)).to.deep.equal([]);
+  });
+
+  it('is for speed again after the first busy second', () => {
+    expect(seconds(0, 0, 0.9)).to.deep.equal(['saving', 'speed']);
+    expect(seconds(0.9, 0.02)).to.deep.equal([]);
+  });
+
+  it('does not end with the work of the collection', () => {
+    expect(seconds(0, 0, 0.3, 0.3)).to.deep.equal(['saving']);
+  });
+
+  it('is for speed at a share that does not make a process idle', () => {
+    expect(seconds(0.2, 0.2, 0.2, 0.2)).to.deep.equal([]);
+  });
+
+  it('is for speed once nobody looks any more', () => {
+    seconds(0, 0);
+    saving.stop();
+    expect(seconds(0, 0, 0)).to.deep.equal(['speed']);
+  });
+});
