@@ -94,3 +94,13 @@ export function weight(value: unknown, most: number): number {
   }
   return sum;
 }
+
+/** Whether all texts in a value, names aside, are Latin-1, so that they take one byte a character in memory. */
+export function isLatin(value: unknown): boolean {
+  if (typeof value === 'string') return !BEYOND_LATIN.test(value);
+  if (typeof value !== 'object' || value === null) return true;
+  for (const part of Object.values(value)) if (!isLatin(part)) return false;
+  return true;
+}
+
+const BEYOND_LATIN = /[\u0100-\uffff]/;

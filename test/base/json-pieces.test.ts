@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { jsonBytes, stringifyYielding } from '../../data-plane-agent/base/json-pieces.js';
+import { isLatin, jsonBytes, stringifyYielding } from '../../data-plane-agent/base/json-pieces.js';
 
 /** As large values arise: many members, long texts, and characters of two, three and four bytes at every place. */
 const large = fc
@@ -22,5 +22,17 @@ describe('JSON that is written piece by piece', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it('is Latin-1 without any character beyond it, at any depth', () => {
+    const text = 'Miete für März \u00ff';
+    expect([text, 7, null, undefined, { a: [text, { b: text }] }].map(isLatin)).to.deep.equal([
+      true,
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect(['租', '\u0100', { a: [text, { b: `${text}租` }] }].map(isLatin)).to.deep.equal([false, false, false]);
   });
 });

@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import type { Database } from '../../base/database/database.js';
+import { ExpiringCache } from '../../base/expiring-cache.js';
 import { frozen } from '../../base/frozen.js';
-import { weight } from '../../base/json-pieces.js';
+import { isLatin, weight } from '../../base/json-pieces.js';
 import { unlessAborted } from '../../base/unless-aborted.js';
 import type { Call } from '../contract/call.js';
 import { PresentVersions } from '../store/present-versions.js';
@@ -16,8 +16,11 @@ const LONGEST = 512 * 1024;
  * operations, as by an operator.
  */
 const KEPT_MS = 60_000;
-/** Of a character: as text, once more in what the server makes of it, and its share of the objects. */
-const BYTES = 4;
+/**
+ * Of a character: as text, once more in what the server makes of it, and its share of the objects. Text takes twice as
+ * much with a single character beyond Latin-1.
+ */
+const BYTES = { latin: 4, other: 8 } as const;
 
 /** An answer, and the data version of the snapshot that it was read in. */
 interface Versioned<T extends object = object> {
@@ -31,10 +34,11 @@ interface Versioned<T extends object = object> {
  * instance per database.
  */
 export class KeptAnswers {
-  private readonly answers = new LRUCache<string, Versioned & { readonly size: number }>({
+  private readonly answers = new ExpiringCache<Versioned & { readonly size: number }>({
     maxSize: KEPT,
-    ttl: KEPT_MS,
-    sizeCalculation: ({ size }, key) => size + 2 * key.length,
+    sizeOf: ({ size }, key) => size + 2 * key.length,
+    keptMs: KEPT_MS,
+    since: 'set',
   });
   /** The reads that run, of which none has failed. */
   private readonly running = new Map<string, Promise<Versioned | undefined>>();
@@ -85,7 +89,9 @@ export class KeptAnswers {
   /** The answer cannot be changed from now on: later callers get the same object. */
   private keep(key: string, version: number, output: object): void {
     const characters = weight(output, LONGEST);
-    if (characters <= LONGEST) this.answers.set(key, { version, output: frozen(output), size: BYTES * characters });
+    if (characters > LONGEST) return;
+    const size = characters * (isLatin(output) ? BYTES.latin : BYTES.other);
+    this.answers.set(key, { version, output: frozen(output), size });
   }
 }
 

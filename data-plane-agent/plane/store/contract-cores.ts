@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { Transaction } from '../../base/database/database.js';
 import { isOneOf } from '../../base/database/fragments.js';
+import { ExpiringCache } from '../../base/expiring-cache.js';
 import { jsonTextOf, type JsonText } from '../../base/json-text.js';
 import { mapYielding } from '../../base/yielding.js';
 import type { ContractCore } from '../contract/records/contracts.js';
@@ -9,6 +9,8 @@ import { contracts } from '../tables/contracts.js';
 
 /** How many bytes a process caches, at two a character: the cores of some twenty thousand contracts. */
 const KEPT = 64 * 1024 * 1024;
+/** One that no list had for this time, in milliseconds, is dropped. */
+const KEPT_MS = 10 * 60_000;
 
 type Versioned = { readonly id: string; readonly version: number };
 
@@ -18,9 +20,11 @@ type Versioned = { readonly id: string; readonly version: number };
  * instance per database, shared by all readers.
  */
 export class ContractCores {
-  private readonly cores = new LRUCache<string, { readonly version: number; readonly json: JsonText<ContractCore> }>({
+  private readonly cores = new ExpiringCache<{ readonly version: number; readonly json: JsonText<ContractCore> }>({
     maxSize: KEPT,
-    sizeCalculation: ({ json }, key) => 2 * (json.length + key.length),
+    sizeOf: ({ json }, key) => 2 * (json.length + key.length),
+    keptMs: KEPT_MS,
+    since: 'use',
   });
 
   /** By id, of contracts that `tx` has read. */

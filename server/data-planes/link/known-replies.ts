@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { ExpiringCache } from '../../../data-plane-agent/base/expiring-cache.js';
 import { frozen } from '../../../data-plane-agent/base/frozen.js';
 import type { WireReply } from '../../../data-plane-agent/plane/contract/wire.js';
 
@@ -8,6 +9,8 @@ const KEPT = 32 * 1024 * 1024;
 const BYTES = 4;
 /** A longer reply would displace many others. */
 const LONGEST = 512 * 1024;
+/** A reply that was not received again for this time, in milliseconds, is dropped. */
+const KEPT_MS = 5 * 60_000;
 /** Hashes of replies that were received once. */
 const SEEN = 20_000;
 
@@ -26,9 +29,11 @@ type Answered = Extract<WireReply, { readonly ok: true }>;
  * agent is asked each time, and sends the bytes.
  */
 export class KnownReplies {
-  private readonly replies = new LRUCache<string, { readonly reply: Answered; readonly size: number }>({
+  private readonly replies = new ExpiringCache<{ readonly reply: Answered; readonly size: number }>({
     maxSize: KEPT,
-    sizeCalculation: ({ size }) => size,
+    sizeOf: ({ size }) => size,
+    keptMs: KEPT_MS,
+    since: 'use',
   });
   private readonly seen = new LRUCache<string, true>({ max: SEEN });
 
