@@ -1,4 +1,3 @@
-import { koaBody, HttpMethodEnum } from 'koa-body';
 import { invalid } from '../../data-plane-agent/base/failures.js';
 import { parseJsonYielding, type BeyondText } from '../../data-plane-agent/base/json-yielding.js';
 import type { Context } from 'koa';
@@ -25,12 +24,14 @@ export const announcesBody = ({ req: { headers } }: HttpContext): boolean =>
 const JSON_MEDIA = /^application\/json\s*(;\s*charset="?utf-?8"?\s*)?;?$/i;
 
 /**
- * koa-body reads and decompresses (gzip, deflate, br), limiting the uncompressed bytes. It returns text, because the
- * nesting depth must be checked before parsing, and because its own parser reports `__proto__` without naming the
- * field.
+ * koa-body is loaded with the first body, because it brings more than two hundred modules, which would take a tenth of
+ * the time of a start. It reads and decompresses (gzip, deflate, br), limiting the uncompressed bytes. It returns text,
+ * because the nesting depth must be checked before parsing, and because its own parser reports `__proto__` without naming
+ * the field.
  */
-const reader = (textLimit: number) =>
-  koaBody({
+async function reader(textLimit: number) {
+  const { koaBody, HttpMethodEnum } = await import('koa-body');
+  return koaBody({
     json: false,
     urlencoded: false,
     multipart: false,
@@ -39,6 +40,7 @@ const reader = (textLimit: number) =>
     textLimit,
     parsedMethods: Object.values(HttpMethodEnum),
   });
+}
 
 /** One reader per limit; there are two limits. */
 const readers = new Map<number, ReturnType<typeof reader>>();
@@ -57,7 +59,8 @@ async function readText(ctx: HttpContext, { bytes }: BodyLimits): Promise<string
   if (coding !== undefined) ctx.req.headers['content-encoding'] = coding.toLowerCase();
   try {
     // The type requires Koa's default state, which koa-body does not use.
-    await readerOf(bytes)(ctx as unknown as Context, () => Promise.resolve());
+    const read = await readerOf(bytes);
+    await read(ctx as unknown as Context, () => Promise.resolve());
   } catch (error) {
     // The request is still piped into the decompressor: detach it and discard the rest, so that the connection can be
     // reused.
