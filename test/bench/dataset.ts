@@ -12,6 +12,7 @@ import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
 import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
 import { root } from '../support/source.js';
+import { chainOnSqlite } from './audit-chained.js';
 import { contractInput, tasksOf, type Owner } from './contract-input.js';
 import { WORKFLOW_STAGES } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { addFields, addMembers, addSubjects, addTypes, type Member } from './members.js';
@@ -19,8 +20,8 @@ import { credentials, register, signIn, startService, type Slug } from './servic
 
 /** Where data sets and results are kept between runs: the usual cache folder of tools. */
 export const CACHE = join(root, 'node_modules/.cache/duebook-bench');
-/** Increment when `contract-input.ts` generates different data. */
-const VERSION = 2;
+/** Increment when data sets become different. */
+const VERSION = 3;
 
 export interface Tenant extends Owner {
   readonly tenantId: string;
@@ -67,7 +68,9 @@ export async function copyOf(folder: string, name: string): Promise<string> {
 /** Tenants are registered through the API; their contracts are created by calling the operation of the data plane. */
 async function createDataset(dataDir: string, contracts: number): Promise<Dataset> {
   const dataset = await registerTenants(dataDir, contracts);
-  for (const tenant of Object.values(dataset)) await enterContracts(`sqlite:${join(dataDir, 'tenant.db')}`, tenant);
+  const file = join(dataDir, 'tenant.db');
+  for (const tenant of Object.values(dataset)) await enterContracts(`sqlite:${file}`, tenant);
+  await chainOnSqlite(dataDir, file);
   return dataset;
 }
 

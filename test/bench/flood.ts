@@ -14,7 +14,6 @@ export interface Flooded {
   readonly answered: number;
   /** 429 and 503. */
   readonly refused: number;
-  readonly slowestRefusalMs: number;
   /** Neither answered nor refused in ten seconds, or the connection failed. */
   readonly unanswered: number;
 }
@@ -55,7 +54,6 @@ export function flood(
       goodPerSecond: good.length / seconds,
       answered: all.filter(({ status }) => isGood(status)).length,
       refused: refusals.length,
-      slowestRefusalMs: Math.max(0, ...refusals.map(({ ms }) => ms)),
       unanswered: all.filter(({ status }) => status === undefined).length,
     };
   })();

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createDatabase, whyNoPostgres } from '../support/postgres.js';
+import { chainOnPostgres } from './audit-chained.js';
 import { loadCases, type Subject } from './cases.js';
 import { CACHE, enterContracts, registerTenants, todayOf } from './dataset.js';
 import { drawnCases, drawnOf, type Drawn } from './drawn-cases.js';
@@ -43,6 +44,7 @@ export async function onPostgres({ rows, undo, measured }: Run): Promise<void> {
   const env = { TENANT_DATABASE_URL: database.url };
   const tenant = (await registerTenants(dataDir, POSTGRES_CONTRACTS, env)).bench;
   await enterContracts(database.url, tenant);
+  await chainOnPostgres(dataDir, { env, adminUrl: database.adminUrl });
   const today = todayOf(tenant);
   const subject: Subject = { tenant, today, facts: await postgresFacts(database.adminUrl, tenant, today) };
   await fillPostgres(database.adminUrl, copiedOf(tenant, today));
