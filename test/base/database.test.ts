@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import Connection from 'better-sqlite3';
+import pg from 'pg';
 import { statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { isDatabaseError } from '../../data-plane-agent/base/database/errors.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
@@ -259,6 +261,36 @@ describe('a database', () => {
           expect(await names(database)).to.deep.equal([]);
         }
       });
+
+      for (const way of ['read', 'glance'] as const)
+        it(`repeats a ${way} that the server ended because of a deadlock with a migration`, async () => {
+          const { database, url } = await fresh();
+          await database.exclusive(async (connection) => {
+            for (const table of ['first', 'second'])
+              await connection.run(`CREATE TABLE ${table} (id BIGINT PRIMARY KEY)`);
+          });
+          const migration = new pg.Client({ connectionString: url });
+          await migration.connect();
+          try {
+            const alter = (table: string) => migration.query(`ALTER TABLE ${table} ADD COLUMN added BIGINT`);
+            await migration.query('BEGIN');
+            await alter('first');
+            // It has the second table and waits for the first; the server ends it when the migration waits for the second.
+            const asked =
+              way === 'read'
+                ? database.read(NOBODY, async (tx) => {
+                    await tx.all('SELECT id FROM second');
+                    return tx.get('SELECT count(*) AS n FROM first');
+                  })
+                : database.glance(NOBODY, 'SELECT count(*) AS n FROM second, first WHERE first.id::text <> ?', newId());
+            await sleep(200);
+            await alter('second');
+            await migration.query('COMMIT');
+            expect(Number((await asked)?.['n'])).to.equal(0);
+          } finally {
+            await migration.end();
+          }
+        });
 
       it('retries a write after a conflict with another one', async () => {
         const { database } = await fresh();

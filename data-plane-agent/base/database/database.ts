@@ -50,7 +50,10 @@ export interface SavepointOptions {
 
 export interface Database {
   readonly dialect: Dialect;
-  /** Runs `work` on a consistent, read-only snapshot. */
+  /**
+   * Runs `work` on a consistent, read-only snapshot, and again if the server ends it because of a conflict, as with a
+   * migration that takes tables in another order. It must therefore have no effects outside the transaction.
+   */
   read<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
    * The first row of one statement on what is committed now, in a single round trip. Its only value, `?`, is `id`, which

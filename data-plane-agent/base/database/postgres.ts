@@ -11,7 +11,7 @@ import { getTypeParser } from './postgres-rows.js';
 import { numbered } from './postgres-statements.js';
 import { glanced, PostgresTransaction, rollBack } from './postgres-transaction.js';
 
-/** The number of attempts for a transaction with serialisation conflicts. */
+/** The number of attempts for a transaction with conflicts: of serialisation, and deadlocks, as with a migration. */
 const ATTEMPTS = 5;
 /** The server cancels statements that run longer, because no client waits that long. */
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -42,6 +42,21 @@ const SILENT_LOG = {
   debug: () => undefined,
 };
 
+async function afterConflicts<T>(
+  { deadline }: { readonly deadline?: Deadline | undefined },
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isDatabaseError(error, 'conflict')) throw error;
+      await sleep(Math.random() * 2 ** attempt * 5);
+      deadline?.signal.throwIfAborted();
+    }
+  }
+}
+
 class PostgresDatabase implements Database {
   readonly dialect = 'postgres';
   constructor(
@@ -50,7 +65,9 @@ class PostgresDatabase implements Database {
   ) {}
 
   read<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', scope, work);
+    return afterConflicts(scope, () =>
+      this.transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', scope, work),
+    );
   }
 
   async glance(scope: Scope, sql: string, id = scope.tenantId): Promise<Row | undefined> {
@@ -58,7 +75,9 @@ class PostgresDatabase implements Database {
     const value = tenantSetting({ tenantId: id });
     const { deadline } = scope;
     const timeoutMs = Math.max(1, Math.min(STATEMENT_TIMEOUT_MS, Math.ceil(deadline?.remaining() ?? Infinity)));
-    const asked = this.withClient((client) => glanced(client, sql, { tenant, value, timeoutMs }), deadline);
+    const asked = afterConflicts({ deadline }, () =>
+      this.withClient((client) => glanced(client, sql, { tenant, value, timeoutMs }), deadline),
+    );
     // Without a cancellation: the server's own timeout ends the statement at the same time.
     return deadline ? unlessAborted(deadline.signal, asked) : asked;
   }
@@ -67,16 +86,8 @@ class PostgresDatabase implements Database {
     return undefined;
   }
 
-  async write<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.transaction('BEGIN', scope, work);
-      } catch (error) {
-        if (attempt === ATTEMPTS || !isDatabaseError(error, 'conflict')) throw error;
-        await sleep(Math.random() * 2 ** attempt * 5);
-        scope.deadline?.signal.throwIfAborted();
-      }
-    }
+  write<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return afterConflicts(scope, () => this.transaction('BEGIN', scope, work));
   }
 
   pauseWrites(): Promise<() => void> {
