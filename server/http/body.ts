@@ -46,9 +46,13 @@ async function reader(textLimit: number) {
 const readers = new Map<number, ReturnType<typeof reader>>();
 
 function readerOf(bytes: number): ReturnType<typeof reader> {
-  const known = readers.get(bytes) ?? reader(bytes);
-  readers.set(bytes, known);
-  return known;
+  const known = readers.get(bytes);
+  if (known) return known;
+  const loading = reader(bytes);
+  readers.set(bytes, loading);
+  // Perhaps no file could be opened at this moment: the next body tries again.
+  loading.catch(() => readers.delete(bytes));
+  return loading;
 }
 
 async function readText(ctx: HttpContext, { bytes }: BodyLimits): Promise<string> {
