@@ -76,12 +76,12 @@ async function fill({ plane, database, call }: TestPlane): Promise<void> {
     await lines.insert(
       tx,
       call.tenantId,
-      rows.map((row): LineRow => ({
-        ...template.line,
-        id: newId(),
-        contractId: row.id,
-        dueDate: row.nextDueDate ?? call.today,
-      })),
+      rows.flatMap((row, n): LineRow[] => {
+        const dueDate = row.nextDueDate ?? call.today;
+        const line = { ...template.line, id: newId(), contractId: row.id, dueDate };
+        // Some have a second line, later than their next due date.
+        return n % 7 === 0 ? [line, { ...line, id: newId(), dueDate: addDays(dueDate, n % 400) }] : [line];
+      }),
     );
     for (const row of rows) await indexText(tx, call.tenantId, { row });
   });
@@ -276,6 +276,37 @@ describe('the plans of the contract statements', () => {
           expect(found.byIndex, q).to.deep.equal(found.inOrder);
           expect(found.total, q).to.equal(found.inOrder.length);
         }
+      });
+
+      it('both ways of finding what is due on some days find the same contracts', async () => {
+        const { today } = t.call;
+        for (const [from, to] of [
+          [0, 0],
+          [0, 7],
+          [-60, 30],
+          [0, 300],
+        ] as const) {
+          const found = await t.database.read(t.call, async (tx) => {
+            const list = new ContractList(tx, t.call, { totals: new Totals(), cores: new ContractCores() });
+            const { where, byLines, total } = await list.select({
+              dueWithin: [addDays(today, from), addDays(today, to)],
+            });
+            const ids = async (condition: Fragment) =>
+              (await tx.all(`SELECT id FROM contracts WHERE ${condition.sql} ORDER BY id`, [...condition.values])).map(
+                ({ id }) => id,
+              );
+            return { one: await ids(where), other: await ids(byLines), total };
+          });
+          expect(found.one).to.have.length(found.total).and.not.be.empty;
+          expect(found.other).to.deep.equal(found.one);
+        }
+      });
+
+      it('among many overdue contracts, those due soon are found by their lines', async () => {
+        const dueWithin = [t.call.today, addDays(t.call.today, 150)] as const;
+        const plan = await pagePlan({ dueWithin }, { sort: 'endDate', order: 'asc' });
+        if (name === 'sqlite') expect(plan).to.contain('lines_open').and.not.to.contain('lines_by_contract');
+        else expect(plan).not.to.contain('SubPlan');
       });
 
       it('one contract with its lines, terms and notes is read by key', async () => {

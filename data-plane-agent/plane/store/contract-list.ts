@@ -1,6 +1,6 @@
 import { mapYielding } from '../../base/yielding.js';
 import type { RecordOf } from '../../base/database/columns.js';
-import type { Row, Transaction } from '../../base/database/database.js';
+import type { Dialect, Row, Transaction } from '../../base/database/database.js';
 import type { Day } from '../../base/day.js';
 import type { JsonText } from '../../base/json-text.js';
 import type { Call } from '../contract/call.js';
@@ -62,6 +62,8 @@ export type ListedContract = RecordOf<typeof listed>;
 /** A filter as an SQL condition, and the index to use. */
 export interface Matching {
   readonly where: Fragment;
+  /** The same, if the contracts with lines due on certain days are found by these lines and not one by one. */
+  readonly byLines: Fragment;
   readonly route: Route;
 }
 
@@ -75,6 +77,15 @@ export interface Selection extends Matching {
  * page sooner.
  */
 const RARE = 500;
+/**
+ * Up to this many matches, the open lines that are due on the days of a filter are all read, which takes some
+ * milliseconds. Contracts that have such lines may be far apart in the order of the list, and reading the lines of each
+ * overdue contract in between can take a second in a book of 100 000. With more matches a page is full sooner, unless it
+ * is a distant one.
+ */
+const DUE_LINES = 5_000;
+/** For the first page as for distant ones: how many matches for each that is passed over. */
+const DUE_LINES_EACH = 40;
 /** From this offset on, the start of a page is cached; below it, skipping rows is cheaper. */
 const NEAR = 1_000;
 
@@ -95,8 +106,9 @@ export class ContractList {
   }
 
   async select(filter: ContractFilter): Promise<Selection> {
-    const { where, route, count } = await this.matching(filter);
-    return { where, route, total: await this.cachedTotal('contracts', where, () => this.counted(count)) };
+    const { count, ...matching } = await this.matching(filter);
+    const { where } = matching;
+    return { ...matching, total: await this.cachedTotal('contracts', where, () => this.counted(count)) };
   }
 
   /** A filter without its total; `count` is the statement that computes it. */
@@ -107,7 +119,7 @@ export class ContractList {
     const whole = (conditions: readonly Fragment[]) =>
       allOf([this.scope, fragment('contracts.deleted_at IS NULL'), ...conditions, ...(byText ? [byText.where] : [])]);
     const where = whole(own);
-    const counted = whole(conditionsOf(filter, dueWithinByLines(this.call.tenantId)));
+    const byLines = whole(conditionsOf(filter, dueWithinByLines(this.call.tenantId, this.tx.dialect)));
     const route: Route = {
       byId: byText?.byId ?? false,
       ownerId: isGiven(filter.ownerId),
@@ -118,10 +130,10 @@ export class ContractList {
       byText && !byText.byId && !isFiltered
         ? byText.total
         : fragment(
-            `SELECT count(*) AS total FROM contracts${counting(this.tx.dialect, route)} WHERE ${counted.sql}`,
-            ...counted.values,
+            `SELECT count(*) AS total FROM contracts${counting(this.tx.dialect, route)} WHERE ${byLines.sql}`,
+            ...byLines.values,
           );
-    return { where, route, count };
+    return { where, byLines, route, count };
   }
 
   /**
@@ -129,7 +141,7 @@ export class ContractList {
    * following pages.
    */
   async page(
-    { where, route, total }: Selection,
+    { where, byLines, route, total }: Selection,
     order: ContractOrder,
     { offset, limit }: { readonly offset: number; readonly limit: number },
   ): Promise<ListedContract[]> {
@@ -139,7 +151,7 @@ export class ContractList {
         : undefined;
     const place = places?.at(offset);
     const rows = await this.rows({
-      where,
+      where: total <= Math.max(DUE_LINES, DUE_LINES_EACH * (offset + limit)) ? byLines : where,
       route,
       order,
       isRare: total <= RARE,
@@ -214,7 +226,7 @@ export class ContractList {
   }
 }
 
-interface PageOf extends Omit<Selection, 'total'> {
+interface PageOf extends Pick<Selection, 'where' | 'route'> {
   readonly order: ContractOrder;
   readonly isRare: boolean;
   readonly place?: PagePosition;
@@ -239,8 +251,8 @@ function conditionsOf(filter: ContractFilter, dueWithin: DueWithin): Fragment[] 
 }
 
 /**
- * The condition for pages: a contract row stores its earliest open due date, so only the lines of overdue contracts,
- * which may be due soon as well, must be read.
+ * The condition for one contract after the other: its row stores its earliest open due date, so only the lines of overdue
+ * contracts, which may be due soon as well, must be read.
  */
 const dueWithinByRow: DueWithin = ([first, last]) =>
   fragment(
@@ -253,14 +265,14 @@ const dueWithinByRow: DueWithin = ([first, last]) =>
   );
 
 /**
- * The condition for counts, where reading the lines of every overdue contract would cost too much: it reads the few
- * lines due on those days in one subquery.
+ * The condition for counts, and for pages of few matches, where reading the lines of every overdue contract would cost
+ * too much: it reads the open lines due on those days in one subquery.
  */
 const dueWithinByLines =
-  (tenantId: string): DueWithin =>
+  (tenantId: string, dialect: Dialect): DueWithin =>
   ([first, last]) =>
     fragment(
-      'contracts.id IN (SELECT l.contract_id FROM payment_lines l WHERE l.tenant_id = ? AND l.deleted_at IS NULL AND l.outstanding_minor > 0 AND l.due_date BETWEEN ? AND ?)',
+      `contracts.id IN (SELECT l.contract_id FROM payment_lines l${dialect === 'sqlite' ? ' INDEXED BY lines_open' : ''} WHERE l.tenant_id = ? AND l.deleted_at IS NULL AND l.outstanding_minor > 0 AND l.due_date BETWEEN ? AND ?)`,
       tenantId,
       first,
       last,
