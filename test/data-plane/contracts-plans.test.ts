@@ -362,6 +362,13 @@ describe('the plans of the contract statements', () => {
       it('the matches of a rare filter are collected, then sorted', async () => {
         expect(await pagePlan({ statusCode: 'rare' }, { sort: 'endDate' })).to.contain(SORTING);
       });
+
+      if (name === 'sqlite')
+        it('so are those of a filter with more matches, for one of its last pages', async () => {
+          const filter: ContractFilter = { ownerId: OWNERS[0] };
+          expect(await pagePlan(filter, { sort: 'endDate' })).to.contain('contracts_by_end_date');
+          expect(await pagePlan(filter, { sort: 'endDate', offset: 900 })).to.contain('contracts_by_owner');
+        });
     },
     { only: ['sqlite', 'postgres'] },
   );

@@ -78,6 +78,12 @@ export interface Selection extends Matching {
  */
 const RARE = 500;
 /**
+ * So are more matches, if a page is so far back that a good part of them comes before it: walking the index to there would
+ * read most of the book.
+ */
+const RARE_EACH = 4;
+const RARE_AT_MOST = 10_000;
+/**
  * Up to this many matches, the open lines that are due on the days of a filter are all read, which takes some
  * milliseconds. Contracts that have such lines may be far apart in the order of the list, and reading the lines of each
  * overdue contract in between can take a second in a book of 100 000. With more matches a page is full sooner, unless it
@@ -154,7 +160,7 @@ export class ContractList {
       where: total <= Math.max(DUE_LINES, DUE_LINES_EACH * (offset + limit)) ? byLines : where,
       route,
       order,
-      isRare: total <= RARE,
+      isRare: total <= RARE || (!place && total <= Math.min(RARE_EACH * (offset + limit), RARE_AT_MOST)),
       limit,
       ...(place ? { place, offset: 0 } : { offset }),
     });
