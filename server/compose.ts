@@ -27,7 +27,6 @@ import { createSignInMethods } from './credentials/sign-in-methods.js';
 import type { Config } from './config.js';
 import { callOf } from './data-planes/call.js';
 import { createLinkKeys } from './data-planes/joining/link-keys.js';
-import { EXAMPLES } from './endpoints/examples.js';
 import { ENDPOINTS } from './endpoints/index.js';
 import { openFoundation, type Foundation, type Host } from './foundation.js';
 import { createHealth } from './services/health.js';
@@ -41,7 +40,7 @@ import type { HttpState } from '../data-plane-agent/base/http/exchange.js';
 import type { Caller } from './http/handler.js';
 import { createMetrics, type MeasuredMetrics, type OtherProcesses } from '../data-plane-agent/base/http/metrics.js';
 import { livez, readyz } from '../data-plane-agent/base/http/probes.js';
-import { openapiPage } from './http/openapi.js';
+import { openapiPage } from './http/openapi-page.js';
 import { createOverload, type Overload } from './http/overload.js';
 import { rateLimit } from './http/rate-limit.js';
 import { createTurns, type TurnsOptions } from './http/turns.js';
@@ -247,7 +246,7 @@ export async function compose(
         readyz({ ready: async () => accepting() && (await health.platformDbUp()) }),
         metrics.page,
         keySet(services.keys),
-        openapiPage(ENDPOINTS, { ...config, version, examples: EXAMPLES }),
+        openapiPage(ENDPOINTS, { ...config, version, examples: examplesOfEndpoints }),
         ...homePages({ ...config, signInAs, isSetUp: tenants.any, isTransient: isUnavailable }),
         ...docsPages(config),
         ...guidePages(config),
@@ -293,6 +292,9 @@ export async function compose(
     throw error;
   }
 }
+
+/** Loaded with the first document that has them. */
+const examplesOfEndpoints = async () => (await import('./endpoints/examples.js')).EXAMPLES;
 
 /**
  * Whether a database can take more work: on PostgreSQL, fewer requests wait for a connection than there are. An SQLite

@@ -7,7 +7,7 @@ import type { Config } from './config.js';
 import { refuseUnusableDatabases } from './database-check.js';
 import { databasesOf, keepsContractData } from './databases.js';
 import { embedded, type DataPlanes } from './data-planes/for-tenant.js';
-import { createLinks, type LinkConfig, type Links } from './data-planes/link/links.js';
+import type { LinkConfig, Links } from './data-planes/link/links.js';
 
 /** The foundation of the server: the migrated platform database, and access to contract data. */
 export interface Foundation {
@@ -63,6 +63,8 @@ export async function openFoundation(
   });
   try {
     if (!keepsContractData(config)) {
+      // Most installations have no agents.
+      const { createLinks } = await import('./data-planes/link/links.js');
       const links = createLinks(config, { ...parts, database: platform, port, tracer });
       const close = async (): Promise<void> => {
         links.close();

@@ -1,4 +1,5 @@
-import { dictionary } from '@zxcvbn-ts/language-common';
+import { createRequire } from 'node:module';
+import type { dictionary } from '@zxcvbn-ts/language-common';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { onFirstUse } from '../../data-plane-agent/base/on-first-use.js';
 import { normalCut } from '../../data-plane-agent/base/text.js';
@@ -37,9 +38,11 @@ export function createPasswordPolicy({ strict }: { strict: boolean }): PasswordP
 
 const MIN_LENGTH = 8;
 
-const common = onFirstUse(
-  () => new Set(dictionary['passwords-common'].filter((password) => password.length >= MIN_LENGTH)),
-);
+/** The package has other dictionaries too, which take megabytes: it is loaded with the first new password. */
+const common = onFirstUse(() => {
+  const words = createRequire(import.meta.url)('@zxcvbn-ts/language-common') as { dictionary: typeof dictionary };
+  return new Set(words.dictionary['passwords-common'].filter((password) => password.length >= MIN_LENGTH));
+});
 
 /**
  * Compares as written, by letters and digits only, and without the tag of an address (`ann+work`). Names of one or two

@@ -1,5 +1,4 @@
 import { FAILURES } from '../../data-plane-agent/base/failures.js';
-import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { WARNINGS } from '../../data-plane-agent/base/warnings.js';
 import { needText } from '../access/permissions.js';
 import { ofPathParameter, ofQueryParameter } from './described-parameters.js';
@@ -12,7 +11,6 @@ import { withDescriptions } from './openapi-descriptions.js';
 import { withExample, type Examples } from './openapi-examples.js';
 import { ANSWER_HEADERS, declaredFailures, responsesOf, takesKey } from './openapi-responses.js';
 import { tagOf, tagsOf } from './openapi-tags.js';
-import { sendDocument, type Page } from '../../data-plane-agent/base/http/pages.js';
 
 /** The product's name, the version of the package, and examples of the operations. */
 export interface About {
@@ -21,38 +19,23 @@ export interface About {
   readonly examples?: Examples;
 }
 
-/** Serves the document under the prefix. It is generated once at startup, so that its errors are found then. */
-export function openapiPage(endpoints: Endpoints, about: About): Page {
-  const { etag, body } = documentOf(endpoints, about);
-  return {
-    path: `${PREFIX}/openapi.json`,
-    answer: (ctx) => sendDocument(ctx, { type: 'application/json; charset=utf-8', etag, body }),
-  };
-}
-
-interface Generated {
-  readonly body: string;
-  readonly etag: string;
-}
-
-/** Servers of one process, as in tests, have the same document, which takes long to generate. */
-function documentOf(endpoints: Endpoints, { productName, version, examples = NO_EXAMPLES }: About): Generated {
-  const last = LAST.get(endpoints);
-  if (last?.productName === productName && last.version === version && last.examples === examples) return last;
-  const body = JSON.stringify(openapi(endpoints, { productName, version, examples }));
-  const made = { productName, version, examples, body, etag: `"${sha256Hex(body).slice(0, 32)}"` };
-  LAST.set(endpoints, made);
-  return made;
-}
-
-const NO_EXAMPLES: Examples = {};
-const LAST = new WeakMap<Endpoints, Required<About> & Generated>();
-
 /**
  * Generates the OpenAPI 3.1 document from the schemas used for validation. Throws if an endpoint has no summary or no
  * tag, if two endpoints have the same name or route, or if two different schemas have the same title.
  */
-export function openapi(endpoints: Endpoints, { productName, version, examples = {} }: About): Json {
+export function openapi(endpoints: Endpoints, about: About): Json {
+  const steps = openapiInSteps(endpoints, about);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** As `openapi`, in steps of some milliseconds, between which the caller can let other work go on. */
+export function* openapiInSteps(
+  endpoints: Endpoints,
+  { productName, version, examples = {} }: About,
+): Generator<undefined, Json> {
   const registry = schemaRegistry();
   const paths: Record<string, Record<string, Json>> = {};
   const routes = new Set<string>();
@@ -65,6 +48,7 @@ export function openapi(endpoints: Endpoints, { productName, version, examples =
       endpoint,
       examples[name],
     );
+    yield;
   }
   return {
     openapi: '3.1.0',

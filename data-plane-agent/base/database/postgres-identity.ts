@@ -1,4 +1,6 @@
-import pg from 'pg';
+import { createRequire } from 'node:module';
+import type pg from 'pg';
+import { onFirstUse } from '../on-first-use.js';
 
 /** A PostgreSQL database as its server identifies it. */
 export interface PostgresIdentity {
@@ -21,14 +23,17 @@ export interface PostgresTarget {
 /** Timeout of the connection, and of each statement. */
 export const CONNECT_TIMEOUT_MS = 5_000;
 
+/** Loaded on first use: a server on SQLite needs this module, but not the driver. */
+const driver = onFirstUse(() => createRequire(import.meta.url)('pg') as typeof pg);
+
 export function postgresTarget(url: string): PostgresTarget {
-  const { host, port, user = '', database = '' } = new pg.Client({ connectionString: url });
+  const { host, port, user = '', database = '' } = new (driver().Client)({ connectionString: url });
   return { host, port, user, database };
 }
 
 /** Asks the server which database the URL opens. Writes nothing. Throws the driver's error if it cannot connect. */
 export async function postgresIdentity(url: string): Promise<PostgresIdentity> {
-  const client = new pg.Client({
+  const client = new (driver().Client)({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: CONNECT_TIMEOUT_MS,
@@ -57,7 +62,7 @@ async function serverId(client: pg.Client): Promise<string> {
   try {
     return await oneText(client, 'SELECT system_identifier::text AS id FROM pg_control_system()');
   } catch (error) {
-    if (!(error instanceof pg.DatabaseError && error.code === INSUFFICIENT_PRIVILEGE)) throw error;
+    if (!(error instanceof driver().DatabaseError && error.code === INSUFFICIENT_PRIVILEGE)) throw error;
     return oneText(client, 'SELECT extract(epoch FROM pg_postmaster_start_time())::text AS id');
   }
 }

@@ -16,9 +16,6 @@ import { readStages, unread, type Stages } from './stages.js';
 import { tablesOf } from './tables.js';
 import { keepOfOtherDocument, otherDocument, readTitle, readTitleNumber } from './titles.js';
 
-/** The version must be increased when the rules read different values from the same text. */
-export const ENGINE = { name: 'rules', version: '4' } as const;
-
 export interface Extraction {
   readonly fields: readonly ExtractedField[];
   readonly missingFields: readonly string[];
@@ -39,9 +36,9 @@ const MAX_CANDIDATES = 3;
 const TIE = 0.04;
 
 /**
- * Reads a contract from its text by rules, in linear time. Every value is taken from the text, and returned with its
- * position; instructions within the text have no effect. Pages are separated by form feeds. The generator yields every
- * few milliseconds, so that the caller can yield to the event loop.
+ * Reads a contract from its text by rules (of the version in `engine.ts`), in linear time. Every value is taken from the
+ * text, and returned with its position; instructions within the text have no effect. Pages are separated by form feeds.
+ * The generator yields every few milliseconds, so that the caller can yield to the event loop.
  */
 export function* extraction(text: string, { currencyCode, pages = [] }: Context): Generator<undefined, Extraction> {
   const plain = documentOf(text);

@@ -1,6 +1,8 @@
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
-import { SignatureV4 } from '@smithy/signature-v4';
+import { createRequire } from 'node:module';
+import type * as Signatures from '@smithy/signature-v4';
 import type { Clock } from '../../../base/clock.js';
+import { onFirstUse } from '../../../base/on-first-use.js';
 import type { S3Address } from './object-store-address.js';
 
 export interface Signing {
@@ -20,7 +22,7 @@ export function createS3Signer(
   { origin, clock }: { readonly origin: string; readonly clock: Clock },
 ): (signing: Signing) => Promise<string> {
   const { region, accessKey, secretKey } = address;
-  const signer = new SignatureV4({
+  const signer = new (signatures().SignatureV4)({
     service: 's3',
     region,
     credentials: { accessKeyId: accessKey, secretAccessKey: secretKey },
@@ -50,6 +52,9 @@ export function createS3Signer(
       .join('&')}`;
   };
 }
+
+/** Loaded on first use, because most installations have no such store. */
+const signatures = onFirstUse(() => createRequire(import.meta.url)('@smithy/signature-v4') as typeof Signatures);
 
 /** The URL of the bucket's objects, ending with `/`. */
 export function bucketUrl({ style, bucket }: S3Address, origin: string): URL {

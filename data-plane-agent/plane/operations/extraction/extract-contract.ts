@@ -1,6 +1,6 @@
 import { fail, invalid } from '../../../base/failures.js';
 import { ExtractInput, ExtractionRun } from '../../contract/records/extraction.js';
-import { ENGINE } from '../../domain/extraction/extract.js';
+import { ENGINE } from '../../domain/extraction/engine.js';
 import type { ExtractionRunRow } from '../../tables/extractions.js';
 import { checkScan } from '../../steps/files/check-scan.js';
 import { sourceIssues } from '../../domain/extraction/source-issues.js';
