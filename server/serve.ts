@@ -12,18 +12,19 @@ export interface Serving extends Composed {
   readonly port: number;
 }
 
+type ServeOptions = Omit<ComposeOptions, 'accepting' | 'port' | 'tracer'> & {
+  readonly lifecycle: Lifecycle;
+  readonly role?: WorkerRole;
+  /** Called when all is there, before the first request is taken. */
+  readonly beforeFirst?: () => void;
+};
+
 /**
  * Listens, composes the service and becomes ready. While databases migrate, probes are answered and other requests get
  * 503. `lifecycle` stops the service. A process that is to listen only `when ready`, since others of the service answer
  * meanwhile, gets no requests before.
  */
-export async function serve(
-  config: Config,
-  {
-    role = ALONE,
-    ...options
-  }: Omit<ComposeOptions, 'accepting' | 'port' | 'tracer'> & { lifecycle: Lifecycle; role?: WorkerRole },
-): Promise<Serving> {
+export async function serve(config: Config, { role = ALONE, beforeFirst, ...options }: ServeOptions): Promise<Serving> {
   const { clock, log, lifecycle } = options;
   const tracer = await openTracing(tracingOf(config), {
     serviceName: 'duebook-server',
@@ -46,6 +47,7 @@ export async function serve(
   });
   const { hosted, links } = composed.foundation;
   stopInOrder(lifecycle, { ...composed, hosted });
+  beforeFirst?.();
   const front = early ?? (await open());
   if (links?.hub) {
     const { hub } = links;

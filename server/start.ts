@@ -1,4 +1,5 @@
 import { systemClock } from '../data-plane-agent/base/clock.js';
+import { collectGarbage } from '../data-plane-agent/base/collect-garbage.js';
 import { ConfigurationError, loadDotEnv } from '../data-plane-agent/base/config.js';
 import { memoryModeOf, saveMemoryWhenIdle } from '../data-plane-agent/base/idle-memory.js';
 import { createLifecycle } from '../data-plane-agent/base/lifecycle.js';
@@ -56,6 +57,8 @@ async function serveAlone(
       log,
       lifecycle,
       residentBytes: () => process.memoryUsage.rss(),
+      // A start leaves as much garbage as it needs memory, and nobody waits for an answer yet.
+      beforeFirst: collectGarbage,
     });
     saveMemoryWhenIdle(memoryModeOf(process.versions.node));
     onReady({ port, isEmpty: !(await services.tenants.any()) });

@@ -1,4 +1,5 @@
 import { systemClock } from '../data-plane-agent/base/clock.js';
+import { collectGarbage } from '../data-plane-agent/base/collect-garbage.js';
 import { ConfigurationError } from '../data-plane-agent/base/config.js';
 import type { MeasuredMetrics } from '../data-plane-agent/base/http/metrics.js';
 import { memoryModeOf, saveMemoryWhenIdle } from '../data-plane-agent/base/idle-memory.js';
@@ -25,6 +26,8 @@ export async function work(process: NodeJS.Process): Promise<void> {
       role: start,
       workers: { count: config.workers, others: supervisor.gather },
       residentBytes: () => process.memoryUsage.rss(),
+      // A start leaves as much garbage as it needs memory, and nobody waits for an answer yet.
+      beforeFirst: collectGarbage,
     });
     saveMemoryWhenIdle(memoryModeOf(process.versions.node));
     supervisor.onRunJobs(() => schedules.start());

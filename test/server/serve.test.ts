@@ -115,16 +115,18 @@ describe('the composed service', () => {
       );
     });
 
-    it('drains before it stops: first not ready, then unreachable', async () => {
+    it('is ready after what is done before the first request, and drains before it stops: not ready, then unreachable', async () => {
       const home = folder();
       const loaded = await loadServerConfig({ DATA_DIR: home, PORT: '0' });
       if (!loaded.ok) throw new Error('a default configuration is not at fault');
       const log = createLog({ level: 'silent', name: 'test' });
       const lifecycle = createLifecycle({ log });
       undo.push(async () => void (await lifecycle.stop('test')));
-      const { port } = await serve(loaded.config, { clock: systemClock, log, lifecycle });
+      const states: string[] = [];
+      const beforeFirst = () => void states.push(lifecycle.state);
+      const { port } = await serve(loaded.config, { clock: systemClock, log, lifecycle, beforeFirst });
       const client = clientOf(`http://127.0.0.1:${port}`);
-      expect(lifecycle.state).to.equal('ready');
+      expect([...states, lifecycle.state]).to.deep.equal(['starting', 'ready']);
       // Registered last in the phase before the listener closes, so it runs during the drain.
       let seen: number | undefined;
       lifecycle.onStop('look', 'drain', async () => {
