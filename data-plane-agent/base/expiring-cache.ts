@@ -12,6 +12,17 @@ export interface ExpiringCacheOptions<T extends object> {
   readonly clock?: { now(): number };
 }
 
+/** Of its maximum size, what a cache still holds when the process has little to do. */
+const AT_REST = 1 / 4;
+
+/** The caches that hold more than that. */
+const large = new Set<{ rest(): void }>();
+
+/** For a process that has little to do: each cache drops what was not asked for the longest, down to a quarter. */
+export function restCaches(): void {
+  for (const cache of large) cache.rest();
+}
+
 /**
  * Keeps values up to a size and for a time. They are dropped soon after that time also when nobody asks, so that a
  * process that has little to do does not hold what a busy hour left.
@@ -19,11 +30,13 @@ export interface ExpiringCacheOptions<T extends object> {
 export class ExpiringCache<T extends object> {
   private readonly values: LRUCache<string, T>;
   private readonly keptMs: number;
+  private readonly restSize: number;
   /** Runs only while there are values, so that nothing has to end it. */
   private purge: NodeJS.Timeout | undefined;
 
   constructor({ maxSize, sizeOf, keptMs, since, clock }: ExpiringCacheOptions<T>) {
     this.keptMs = keptMs;
+    this.restSize = maxSize * AT_REST;
     this.values = new LRUCache<string, T>({
       maxSize,
       sizeCalculation: sizeOf,
@@ -43,6 +56,7 @@ export class ExpiringCache<T extends object> {
 
   set(key: string, value: T): void {
     this.values.set(key, value);
+    if (this.heldSize > this.restSize) large.add(this);
     this.purgeLater();
   }
 
@@ -51,11 +65,18 @@ export class ExpiringCache<T extends object> {
     return this.values.calculatedSize;
   }
 
+  /** Drops what was not asked for the longest until the rest is a quarter of the maximum size. */
+  rest(): void {
+    while (this.heldSize > this.restSize) this.values.pop();
+    large.delete(this);
+  }
+
   private purgeLater(): void {
     if (this.values.size === 0) return;
     this.purge ??= setTimeout(() => {
       this.purge = undefined;
       this.values.purgeStale();
+      if (this.heldSize <= this.restSize) large.delete(this);
       this.purgeLater();
     }, this.keptMs).unref();
   }

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
+import { restCaches } from './expiring-cache.js';
 
 /** How often the process looks at how busy it was, in milliseconds. */
 const EVERY_MS = 1_000;
@@ -58,8 +59,14 @@ function shareBetween(before: LoopTimes, after: LoopTimes): number {
 /** The first Node.js whose V8 has the mode, and needs it. */
 const SINCE = 24;
 
-/** Sets the mode of this process, threads included: V8 reads the flag whenever it plans a collection. */
+/**
+ * Sets the mode of this process, threads included: V8 reads the flag whenever it plans a collection. What caches drop
+ * before is in the first of them.
+ */
 export function memoryModeOf(nodeVersion: string): (mode: MemoryMode) => void {
-  if (Number.parseInt(nodeVersion, 10) < SINCE) return () => undefined;
-  return (mode) => setFlagsFromString(mode === 'saving' ? '--memory-saver-mode' : '--no-memory-saver-mode');
+  const hasFlag = Number.parseInt(nodeVersion, 10) >= SINCE;
+  return (mode) => {
+    if (mode === 'saving') restCaches();
+    if (hasFlag) setFlagsFromString(mode === 'saving' ? '--memory-saver-mode' : '--no-memory-saver-mode');
+  };
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { mock } from 'node:test';
-import { ExpiringCache, type ExpiringCacheOptions } from '../../data-plane-agent/base/expiring-cache.js';
+import { ExpiringCache, restCaches, type ExpiringCacheOptions } from '../../data-plane-agent/base/expiring-cache.js';
 
 const KEPT_MS = 60_000;
 
@@ -68,5 +68,18 @@ describe('a cache whose values expire', () => {
     cache.set('c', { text: 'cccc' });
     expect(['a', 'b', 'c'].filter((key) => cache.has(key))).to.deep.equal(['a', 'c']);
     expect(cache.heldSize).to.equal(8);
+  });
+
+  it('holds a quarter of its size when the process rests: what was asked for last', () => {
+    const cache = cacheOf('use');
+    for (const key of ['a', 'b', 'c', 'd', 'e']) cache.set(key, { text: `${key}${key}` });
+    cache.get('b');
+    restCaches();
+    expect(['a', 'b', 'c', 'd', 'e'].filter((key) => cache.has(key))).to.deep.equal(['b']);
+    expect(cache.heldSize).to.equal(2);
+    for (const key of ['a', 'c', 'd', 'e']) cache.set(key, { text: `${key}${key}` });
+    expect(cache.heldSize).to.equal(10);
+    restCaches();
+    expect(cache.heldSize).to.equal(2);
   });
 });

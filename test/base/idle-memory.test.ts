@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { mock } from 'node:test';
-import { saveMemoryWhenIdle, type MemoryMode } from '../../data-plane-agent/base/idle-memory.js';
+import { ExpiringCache } from '../../data-plane-agent/base/expiring-cache.js';
+import { memoryModeOf, saveMemoryWhenIdle, type MemoryMode } from '../../data-plane-agent/base/idle-memory.js';
 
 describe('the memory mode of a process', () => {
   const times = { active: 0, idle: 0 };
@@ -54,5 +55,19 @@ describe('the memory mode of a process', () => {
     seconds(0, 0);
     saving.stop();
     expect(seconds(0, 0, 0)).to.deep.equal(['speed']);
+  });
+
+  it('begins with what caches drop at rest, also on a Node.js that needs no mode', () => {
+    const cache = new ExpiringCache<{ size: number }>({
+      maxSize: 100,
+      sizeOf: ({ size }) => size,
+      keptMs: 1_000,
+      since: 'use',
+    });
+    for (const key of ['a', 'b', 'c', 'd']) cache.set(key, { size: 20 });
+    memoryModeOf('22.14.0')('speed');
+    expect(cache.heldSize).to.equal(80);
+    memoryModeOf('22.14.0')('saving');
+    expect(cache.heldSize).to.equal(20);
   });
 });
