@@ -4,13 +4,15 @@ import { restCaches } from './expiring-cache.js';
 
 /** How often the process looks at how busy it was, in milliseconds. */
 const EVERY_MS = 1_000;
-/**
- * A process that works for less of the time than `below` is quiet, as one is that runs scheduled jobs; one that works
- * for more than `above` is busy. The collection itself, and work that takes longer in the other mode, are between them.
- */
-const QUIET = { below: 0.1, above: 0.4 } as const;
+/** A process that works for less than this share of the time is quiet, as one is that runs scheduled jobs. */
+const QUIET = 0.1;
 /** So many quiet looks in a row make a process idle. */
-const LOOKS = 2;
+const QUIET_LOOKS = 2;
+/** One look with this share of work makes it busy. The collection of a large heap may take less than that. */
+const BUSY = 0.4;
+/** So do as many looks in a row with this share: from there on the mode that saves memory makes answers slower. */
+const LIVELY = 0.2;
+const LIVELY_LOOKS = 3;
 
 export type MemoryMode = 'speed' | 'saving';
 
@@ -24,7 +26,8 @@ export interface LoopTimes {
  * Has V8 give memory back to the system while the process is idle, and use what it likes while it is busy. V8 has a
  * collector for that purpose, which works in small steps beside the process, but from Node.js 24 on it waits for a
  * figure that only browsers have, and so for minutes. In the mode in which V8 saves memory it begins by itself within
- * ten seconds. A busy process would spend twice the processor time in that mode, so that the first busy second ends it.
+ * ten seconds. A busy process would spend twice the processor time in that mode, so that the first busy second ends it,
+ * and so do three seconds of some work.
  */
 export function saveMemoryWhenIdle(
   setMode: (mode: MemoryMode) => void,
@@ -32,14 +35,16 @@ export function saveMemoryWhenIdle(
 ): { stop(): void } {
   let mode: MemoryMode = 'speed';
   let quiet = 0;
+  let lively = 0;
   let last = utilization();
   const timer = setInterval(() => {
     const now = utilization();
-    const isQuiet = shareBetween(last, now) < (mode === 'saving' ? QUIET.above : QUIET.below);
-    quiet = isQuiet ? quiet + 1 : 0;
+    const share = shareBetween(last, now);
     last = now;
-    const wanted = quiet >= LOOKS ? 'saving' : 'speed';
-    if (wanted !== mode) setMode((mode = wanted));
+    quiet = share < QUIET ? quiet + 1 : 0;
+    lively = share >= LIVELY ? lively + 1 : 0;
+    const isOver = mode === 'saving' ? share >= BUSY || lively >= LIVELY_LOOKS : quiet >= QUIET_LOOKS;
+    if (isOver) setMode((mode = mode === 'saving' ? 'speed' : 'saving'));
   }, EVERY_MS).unref();
   return {
     stop: () => {

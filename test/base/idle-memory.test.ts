@@ -44,7 +44,13 @@ describe('the memory mode of a process', () => {
   });
 
   it('does not end with the work of the collection', () => {
-    expect(seconds(0, 0, 0.3, 0.3)).to.deep.equal(['saving']);
+    expect(seconds(0, 0, 0.3, 0.3, 0.1, 0.3, 0.3)).to.deep.equal(['saving']);
+  });
+
+  it('is for speed again after three seconds of some work', () => {
+    expect(seconds(0, 0, 0.25, 0.25, 0.25)).to.deep.equal(['saving', 'speed']);
+    expect(seconds(0.15, 0.05, 0.05)).to.deep.equal(['saving']);
+    expect(seconds(0.15, 0.15, 0.15, 0.15)).to.deep.equal([]);
   });
 
   it('is for speed at a share that does not make a process idle', () => {
