@@ -346,6 +346,11 @@ export const FAILURES = {
     'The confirmed file is missing from the object store; `duebook doctor` reports it to the operator.',
     None,
   ),
+  IMPORT_INTERRUPTED: domain(
+    500,
+    'The row was not imported, since every attempt to import it was interrupted by an error of the program. Import it again; the log has the error.',
+    None,
+  ),
   IMPORT_FILE_INVALID: domain(
     422,
     'The file to import cannot be read, or its header does not state which field each column is for; `details.reason` says why.',

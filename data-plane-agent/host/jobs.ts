@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Log } from '../base/log.js';
 import type { Job } from '../base/schedules.js';
 import { mayScan } from '../plane/files/scanner/scanner.js';
 import type { FileServices } from '../plane/files/services.js';
@@ -7,16 +8,17 @@ import type { Round, Step, Upkeep } from './upkeep.js';
 export interface PlaneJobsParts {
   readonly upkeep: Upkeep;
   readonly files: Pick<FileServices, 'objects' | 'scanner' | 'policy'>;
+  readonly log: Log;
   /** Starts the delivery of due outbox messages; without it, messages stay in the outbox until they expire. */
   readonly deliver?: Step | undefined;
 }
 
 /**
  * The maintenance jobs of a plane: chain the audit, mark tasks overdue, run queued or interrupted scans and document
- * readings, delete expired data. Each job finds the tenants with work due. The jobs run in every process, because the
+ * readings, finish interrupted imports, delete expired data. Each job finds the tenants with work due. The jobs run in every process, because the
  * work itself is leased.
  */
-export function planeJobs({ upkeep, files, deliver }: PlaneJobsParts): readonly Job[] {
+export function planeJobs({ upkeep, files, deliver, log }: PlaneJobsParts): readonly Job[] {
   const job = (name: string, rule: string, steps: Round['steps']): Job => ({
     name,
     rule,
@@ -30,6 +32,7 @@ export function planeJobs({ upkeep, files, deliver }: PlaneJobsParts): readonly 
   return [
     job('audit-chain', '*/5 * * * * *', { audit: (plane) => plane.chainAudit({}) }),
     job('upkeep', '25 * * * * *', { expiry: (plane) => plane.removeEnded({}), tasks: overdueTasks }),
+    job('imports', '10,40 * * * * *', { imports: interruptedImports(log) }),
     ...(deliver ? [job('outbox', '* * * * * *', { outbox: deliver })] : []),
     scans,
     scannerReturns({ files, scans }),
@@ -38,6 +41,15 @@ export function planeJobs({ upkeep, files, deliver }: PlaneJobsParts): readonly 
     { ...orphans, run: (signal) => orphans.run(signal).then(() => files.objects.tidy()) },
   ];
 }
+
+const interruptedImports =
+  (log: Log): Step =>
+  async (plane, tenantId) => {
+    const { more, abandoned } = await plane.continueImports({});
+    if (abandoned > 0)
+      log.error({ tenantId, rows: abandoned }, 'an import was given up: its remaining rows are reported as failed');
+    return { more };
+  };
 
 /** Contracts per transaction. */
 const CONTRACTS_AT_ONCE = 100;

@@ -90,7 +90,7 @@ export async function openPlane(
       probes: createProbes({ database, files, log }),
       routes: files.urls ? [serveFileUrls(files.urls)] : [],
       jobs: ({ tenants, deliver }) =>
-        planeJobs({ upkeep: createUpkeep({ database, plane, clock, log, tenants }), files, deliver }),
+        planeJobs({ upkeep: createUpkeep({ database, plane, clock, log, tenants }), files, deliver, log }),
       dueMessages: (limit) => dueSince(database, { kind: 'outbox', now: clock.now(), limit }),
       scansDueSince: async () => {
         if (!files.policy.scans) return null;

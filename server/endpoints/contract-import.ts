@@ -50,7 +50,7 @@ const importBodyIssues = (
 
 const importContracts = endpoint('POST /contracts/import', {
   summary: 'Import contracts from a list, a CSV file or a workbook',
-  description: `${RULES}The report is kept for ${BATCH_DAYS} days. The import is one transaction: if it is interrupted, nothing is imported. Imports run one at a time, alternating between tenants. At most ten imports of a tenant can wait; the next one returns 429 with \`Retry-After\`. The same limit applies to workbooks waiting to be read.`,
+  description: `${RULES}The report is kept for ${BATCH_DAYS} days. An import of up to 500 rows, 1 000 payment lines and 500 000 characters is one transaction: if it is interrupted, nothing is imported. A longer one is entered a few contracts at a time, which others see at once and between which they write: if it is interrupted before the first, nothing is imported, and after that it is finished within about a minute, also without the client. Repeat the request with its \`Idempotency-Key\` to get the report then; it is 409 \`IDEMPOTENCY_IN_PROGRESS\` until somebody can finish it. A row that cannot be imported even so has the error \`IMPORT_INTERRUPTED\`. Imports run one at a time, alternating between tenants. At most ten imports of a tenant can wait; the next one returns 429 with \`Retry-After\`. The same limit applies to workbooks waiting to be read.`,
   needs: edit('contract_edit'),
   body: ContractImport,
   furtherIssues: importBodyIssues,

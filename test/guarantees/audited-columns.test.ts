@@ -168,6 +168,7 @@ const OMITTED = [
   'extraction_field_reviews',
   'extraction_reviews',
   'import_batches',
+  'running_imports',
   'file_uploads',
   'dynamic_field_forms',
 ];
@@ -301,7 +302,7 @@ const isTable = (value: unknown): value is Table<Columns> =>
 function meaningOf(column: string): string {
   if (column === 'dynamic_fields') return 'values';
   if (column.endsWith('_minor')) return 'money';
-  if (column.endsWith('_at') || column === 'claimed_until') return 'instant';
+  if (column.endsWith('_at') || column === 'claimed_until' || column === 'leased_until') return 'instant';
   if (column === 'payee_account' || column === 'receipt_account') return 'account';
   return column === 'unit_price' || column === 'tax_rate' ? 'decimal' : 'plain';
 }

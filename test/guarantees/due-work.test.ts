@@ -27,7 +27,12 @@ describe('the background work of a plane', () => {
       policy: { ...policy, scans: true },
       scanner: { ...scanner, version: () => Promise.resolve({ engine: '1', signatures: '1', signaturesAt: null }) },
     };
-    for (const { run } of planeJobs({ upkeep, files, deliver: () => Promise.resolve({ more: false }) }))
+    for (const { run } of planeJobs({
+      upkeep,
+      files,
+      log: external.log,
+      deliver: () => Promise.resolve({ more: false }),
+    }))
       await run(new AbortController().signal);
     await close();
     expect(kinds.toSorted()).to.deep.equal([...WORK_KINDS].toSorted());

@@ -57,6 +57,7 @@ const COMING: Readonly<Record<string, readonly string[]>> = {
     '0019-deliveries',
     '0020-data-moves',
     '0021-rollup-changes',
+    '0022-running-imports',
   ],
 };
 const LISTS: Readonly<Record<string, { readonly folder: string; readonly migrations: readonly Migration[] }>> = {

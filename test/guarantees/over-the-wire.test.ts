@@ -16,6 +16,7 @@ const WITHIN_THE_PROCESS = [
   'cancelMove',
   'chainAudit',
   'checkAudit',
+  'continueImports',
   'digestRows',
   'discardMessages',
   'exportAudit',

@@ -44,7 +44,7 @@ forEachDatabase((kind, fresh) => {
       });
     });
     const job = async (name: string, deliver?: Step) =>
-      planeJobs({ upkeep: process.upkeep, files: outside.external.files, deliver })
+      planeJobs({ upkeep: process.upkeep, files: outside.external.files, deliver, log: outside.external.log })
         .find((one) => one.name === name)
         ?.run(new AbortController().signal);
     /** The work that the jobs did for the tenant. */

@@ -68,9 +68,10 @@ forEachDatabase((kind, fresh) => {
       }
       const watched = counted(database);
       const { upkeep, calls, asked, as } = upkeepProcess({ database: watched.database, clock });
-      const { files } = outside.external;
+      const { files, log } = outside.external;
       const jobs = planeJobs({
         upkeep,
+        log,
         files: {
           ...files,
           policy: { ...files.policy, scans: true },

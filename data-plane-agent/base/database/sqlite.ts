@@ -264,9 +264,8 @@ class SqliteDatabase implements Database {
 
   private nextWrite(): WaitingWrite | undefined {
     const [next] = this.waiting;
-    if (next?.kind !== 'write') return undefined;
-    this.waiting.shift();
-    return next;
+    if (next?.kind === 'write') this.waiting.shift();
+    return next?.kind === 'write' ? next : undefined;
   }
 
   /**
@@ -282,21 +281,21 @@ class SqliteDatabase implements Database {
   }
 
   private async commitTogether(group: WaitingWrite[]): Promise<void> {
+    // The other writer must not find a long log, as its commit would copy it; that of short transactions is copied beside it.
+    if (this.writersTurn) await this.checkpoints.ended();
     const endTurn = await this.writersTurn?.();
     try {
-      await this.commitInTurn(group);
-      // The other thread must not find a long log: its next commit would copy it.
-      if (endTurn) await this.checkpoints.ended();
+      if ((await this.commitInTurn(group)) && endTurn) await this.checkpoints.ended();
     } finally {
       endTurn?.();
     }
   }
 
   /**
-   * Moves writes from the queue to `group` as they are run, or all at once when the transaction cannot begin. The
-   * others can still leave the queue.
+   * Moves writes from the queue to `group` as they are run, or all at once when the transaction cannot begin. Others can
+   * still leave the queue. Returns whether it was long.
    */
-  private async commitInTurn(group: WaitingWrite[]): Promise<void> {
+  private async commitInTurn(group: WaitingWrite[]): Promise<boolean> {
     try {
       this.refuseIfDeleted();
       await this.beginImmediate();
@@ -320,6 +319,7 @@ class SqliteDatabase implements Database {
       readAnew();
       this.checkpoints.committed(tx.writes);
       if (isLong) void this.checkpoints.ended().then(() => this.mayCheckpointAgain());
+      return isLong;
     } finally {
       tx.end();
       end(this.writer, () => this.writer.exec('ROLLBACK'));

@@ -1,6 +1,7 @@
 import type { Failure, FailureCode } from '../../base/failures.js';
 import type { Static, TSchema } from '../../base/schema.js';
 import type { Call } from './call.js';
+import type { Steps } from './steps.js';
 
 /** The declaration of an operation, known to both planes. */
 export interface Declared<I extends TSchema = TSchema, O extends TSchema = TSchema> {
@@ -19,6 +20,11 @@ export interface Declared<I extends TSchema = TSchema, O extends TSchema = TSche
    * end of work that had begun before, and is refused once the data is copied.
    */
   readonly whileMoving?: 'always' | 'settling';
+  /**
+   * Whether work on this input takes seconds: a host may run it in another thread, since long work, and above all the
+   * commit of many changes to SQLite, would delay other requests.
+   */
+  isLong?(input: Static<I>): boolean;
   readonly input: I;
   readonly output: O;
   /** The failures of this operation, in addition to INVALID_INPUT and NOT_FOUND, which any operation may report. */
@@ -40,10 +46,10 @@ export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = T
    */
   prepare?(context: T, call: Call, input: Static<I>): Promise<P>;
   /**
-   * Whether work on this input takes seconds: a host may run it in another thread, since long work, and above all the
-   * commit of many changes to SQLite, would delay other requests.
+   * For a write: does the work of `run` on a long input (see `isLong`) in several transactions, so that others can write
+   * in between. Once any of it is committed, it must be finished, if need be by a job.
    */
-  isLong?(input: Static<I>): boolean;
+  inSteps?(steps: Steps<T>, call: Call, input: Static<I>): Promise<Static<O>>;
   /**
    * For a read whose answer depends on nothing but the tenant's data, the input and the caller's view, which is the call
    * without what identifies the request and the person: no clock, no other source. It is kept until the data version
@@ -61,8 +67,8 @@ export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = T
 }
 
 /**
- * An operation that uses services outside the database (object store, scanner, document reader) and therefore needs
- * several transactions. Each step is one transaction, audited like a write. The operation may be interrupted between
+ * An operation that needs several transactions, mostly because it uses services outside the database (object store,
+ * scanner, document reader). Each step is one transaction, audited like a write. The operation may be interrupted between
  * steps and run again from the start, so every step must be repeatable. `W` is its context.
  */
 export interface MultiStepOperation<W, I extends TSchema = TSchema, O extends TSchema = TSchema> extends Declared<

@@ -10,8 +10,10 @@ import type { MultiStepOperation, Operation } from '../contract/operation.js';
 import { ObjectStoreError } from '../files/objects/object-store.js';
 import { unavailable } from './unavailable.js';
 import type { OperationContext, MultiStepContext } from '../steps/operation-context.js';
-import { multiStepRunner, type ExternalServices, type Progress } from './run-multi-step.js';
+import { multiStepRunner, type ExternalServices } from './run-multi-step.js';
 import { operationRunner } from './run-operation.js';
+import type { Progress } from './steps.js';
+import { createTurns } from './turns.js';
 import { createUnitsOfWork, type Invocation } from './unit-of-work.js';
 
 export type { ExternalServices } from './run-multi-step.js';
@@ -22,7 +24,7 @@ export interface LocalDataPlaneOptions<L extends OperationList> {
   readonly clock: Clock;
   /** Seals the stored responses of idempotent writes, and the head of each audit chain. */
   readonly keyRing: KeyRing;
-  /** Required by multi-step operations; a plane without it can only run operations on the database. */
+  /** Required by operations that use files; a plane without it can only run operations on the database. */
   readonly external?: ExternalServices;
   /** Runs operations on long inputs: a plane on the same database in another thread. By default they run here. */
   readonly forLong?: DataPlane<L>;
@@ -43,8 +45,10 @@ export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>
   ...options
 }: LocalDataPlaneOptions<L>): DataPlane<L> {
   const units = createUnitsOfWork(options);
-  const runOperation = operationRunner(units);
-  const runMultiStep = multiStepRunner({ units, external: outside, clock: options.clock });
+  const { clock } = options;
+  const inTurn = createTurns();
+  const runOperation = operationRunner({ units, clock, inTurn });
+  const runMultiStep = multiStepRunner({ units, external: outside, clock, inTurn });
 
   return {
     async invoke(name, { call, signal }, input) {
@@ -61,13 +65,13 @@ export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>
       const progress: Progress = { hasWritten: false };
       try {
         const checked = await validated(operation.input, input);
-        if (forLong && 'run' in operation && operation.isLong?.(checked)) {
+        if (forLong && operation.isLong?.(checked)) {
           const timeoutMs = Math.max(1, Math.floor(deadline.remaining()));
           return await forLong.invoke(name, { call: { ...call, timeoutMs }, signal }, checked as never); // validated above
         }
         const answer = await ('perform' in operation
           ? runMultiStep(operation, invocation, { input: checked, progress })
-          : runOperation(operation, invocation, checked));
+          : runOperation(operation, invocation, { input: checked, progress }));
         return answer as Answer<never>; // the output has the declared type
       } catch (error) {
         throw failureOf(error, { invocation, effect: operation.effect, progress, log: outside?.log });

@@ -1,13 +1,15 @@
 import type { Clock } from '../../base/clock.js';
-import { isRefusal, type Settled } from '../../base/database/idempotency.js';
-import { newId } from '../../base/ids.js';
+import { isRefusal } from '../../base/database/idempotency.js';
 import type { Log } from '../../base/log.js';
 import { unlessAborted } from '../../base/unless-aborted.js';
 import type { Answer } from '../contract/data-plane.js';
 import type { MultiStepOperation } from '../contract/operation.js';
+import type { Steps } from '../contract/steps.js';
 import type { ObjectStore } from '../files/objects/object-store.js';
 import type { FileServices } from '../files/services.js';
 import type { OperationContext, MultiStepContext } from '../steps/operation-context.js';
+import { createSteps, type Progress } from './steps.js';
+import type { InTurn } from './turns.js';
 import { answered, type Invocation, type UnitsOfWork } from './unit-of-work.js';
 
 /** Services other than the database. */
@@ -18,16 +20,11 @@ export interface ExternalServices {
   afterwards(rest: Promise<void>): void;
 }
 
-/** The progress of an operation. */
-export interface Progress {
-  /** Whether a step has been committed, so that "nothing was changed" would be wrong. */
-  hasWritten: boolean;
-}
-
 export interface MultiStepOptions {
   readonly units: UnitsOfWork;
   readonly external: ExternalServices | undefined;
   readonly clock: Clock;
+  readonly inTurn: InTurn;
 }
 
 /**
@@ -38,62 +35,65 @@ export function multiStepRunner({
   units,
   external: outside,
   clock,
+  inTurn,
 }: MultiStepOptions): (
   operation: MultiStepOperation<MultiStepContext>,
   invocation: Invocation,
   run: { readonly input: unknown; readonly progress: Progress },
 ) => Promise<Answer<unknown>> {
-  return async (operation, invocation, { input, progress }) => {
-    const { name, call, deadline } = invocation;
+  const externally = ({ name }: Invocation): ExternalServices => {
     if (!outside) throw new Error(`${name} needs an object store, and this data plane was opened without one`);
+    return outside;
+  };
+
+  return async (operation, invocation, { input, progress }) => {
+    const { call, deadline } = invocation;
     const kept = await units.kept(invocation);
     if (kept) return answered(kept);
     // Once started, a write with a key runs to its end, so that a retry finds its response.
     if (call.idempotency) deadline.keep();
-    let concluded: Settled | undefined;
-    const conclude = async (run: (context: OperationContext) => Promise<unknown>): Promise<unknown> => {
-      concluded = await units.writeOnce(invocation, run);
-      progress.hasWritten = true;
-      return answered(concluded).output;
-    };
-    const log = outside.log.child({ operation: name, requestId: call.requestId, tenantId: call.tenantId });
-    const work: MultiStepContext = {
-      files: { ...outside.files, objects: untilEnded(outside.files.objects, deadline.signal) },
-      clock,
-      newId,
-      log,
-      signal: deadline.signal,
-      read: (run) => units.read(invocation, run),
-      async write(run) {
-        const output = await units.write(invocation, run);
-        progress.hasWritten = true;
-        return output;
+    const { steps, concluded } = createSteps({ units, clock, progress }, invocation);
+    const output = await inTurn(operation, invocation, () =>
+      units.alone(invocation, async () => {
+        try {
+          const output = await operation.perform(contextOf(steps, invocation), call, input);
+          // Without `conclude` the output is stored under the key here.
+          return concluded() || !call.idempotency ? output : await steps.conclude(() => Promise.resolve(output));
+        } catch (error) {
+          // A refusal by an earlier step is stored as well, like one by the last step.
+          if (!concluded() && isRefusal(error)) await units.writeOnce(invocation, () => Promise.reject(error));
+          throw error;
+        }
+      }),
+    );
+    return { output, replayed: concluded()?.replayed ?? false };
+  };
+
+  /** Steps that need nothing but the database also run in a data plane without other services. */
+  function contextOf(steps: Steps<OperationContext>, invocation: Invocation): MultiStepContext {
+    const { name, call, deadline } = invocation;
+    const logOf = (): Log =>
+      externally(invocation).log.child({ operation: name, requestId: call.requestId, tenantId: call.tenantId });
+    return {
+      ...steps,
+      get files() {
+        const { files } = externally(invocation);
+        return { ...files, objects: untilEnded(files.objects, deadline.signal) };
       },
-      upkeep: (run) => units.upkeep(invocation, run),
-      conclude: <T>(run: (context: OperationContext) => Promise<T>) => conclude(run) as Promise<T>, // the output of `run`, from now or from the first use of the key
+      get log() {
+        return logOf();
+      },
       afterwards(rest) {
         // The response is final, so the remaining work has no deadline.
         deadline.settle();
-        outside.afterwards(
+        externally(invocation).afterwards(
           rest().catch((error: unknown) => {
-            log.error({ err: error }, 'background work failed');
+            logOf().error({ err: error }, 'background work failed');
           }),
         );
       },
     };
-    const output = await units.alone(invocation, async () => {
-      try {
-        const output = await operation.perform(work, call, input);
-        // Without `conclude` the output is stored under the key here.
-        return concluded || !call.idempotency ? output : await conclude(() => Promise.resolve(output));
-      } catch (error) {
-        // A refusal by an earlier step is stored as well, like one by the last step.
-        if (!concluded && isRefusal(error)) await units.writeOnce(invocation, () => Promise.reject(error));
-        throw error;
-      }
-    });
-    return { output, replayed: concluded?.replayed ?? false };
-  };
+  }
 }
 
 /**

@@ -1,25 +1,29 @@
+import type { Clock } from '../../base/clock.js';
 import type { Settled } from '../../base/database/idempotency.js';
-import { createFairQueue } from '../../base/fair-queue.js';
 import { isFailure, type Failure } from '../../base/failures.js';
 import type { Answer } from '../contract/data-plane.js';
 import type { Operation } from '../contract/operation.js';
 import type { OperationContext } from '../steps/operation-context.js';
+import { settledInSteps, type Progress } from './steps.js';
+import type { InTurn } from './turns.js';
 import { answered, type Invocation, type UnitsOfWork } from './unit-of-work.js';
 
-/** Queued writes per tenant: each may take seconds while its caller waits. */
-const LONG_WRITES_WAITING = 10;
+export interface OperationRunnerParts {
+  readonly units: UnitsOfWork;
+  readonly clock: Clock;
+  readonly inTurn: InTurn;
+}
 
 /** Runs operations of a single transaction: reads in a snapshot, writes with their idempotency key. */
-export function operationRunner(
-  units: UnitsOfWork,
-): (operation: Operation<OperationContext>, invocation: Invocation, input: unknown) => Promise<Answer<unknown>> {
-  const queues = { read: createFairQueue(), write: createFairQueue({ waitingOfEach: LONG_WRITES_WAITING }) };
-  const inTurn = <T>(
-    { queued, effect }: Operation<OperationContext>,
-    { call, deadline }: Invocation,
-    work: () => Promise<T>,
-  ): Promise<T> => (queued ? queues[effect](call.tenantId, work, { signal: deadline.signal }) : work());
-
+export function operationRunner({
+  units,
+  clock,
+  inTurn,
+}: OperationRunnerParts): (
+  operation: Operation<OperationContext>,
+  invocation: Invocation,
+  run: { readonly input: unknown; readonly progress: Progress },
+) => Promise<Answer<unknown>> {
   const read = (
     operation: Operation<OperationContext>,
     invocation: Invocation,
@@ -33,9 +37,17 @@ export function operationRunner(
       return { output, replayed: false };
     });
 
-  const change = (operation: Operation<OperationContext>, invocation: Invocation, input: unknown): Promise<Settled> =>
+  const change = (
+    operation: Operation<OperationContext>,
+    invocation: Invocation,
+    { input, progress }: { readonly input: unknown; readonly progress: Progress },
+  ): Promise<Settled> =>
     inTurn(operation, invocation, async () => {
-      const { prepare } = operation;
+      const { prepare, inSteps } = operation;
+      if (inSteps && operation.isLong?.(input))
+        return settledInSteps({ units, clock, progress }, invocation, (steps) =>
+          inSteps(steps, invocation.call, input),
+        );
       const prepared = prepare
         ? await units.read(invocation, (context) => prepare(context, invocation.call, input))
         : input;
@@ -44,7 +56,7 @@ export function operationRunner(
       return units.writeOnce(invocation, (context) => operation.run(context, invocation.call, prepared));
     });
 
-  return async (operation, invocation, input) => {
+  return async (operation, invocation, { input, progress }) => {
     if (operation.effect === 'read') return read(operation, invocation, input);
     const { afterRefusal } = operation;
     const refused = async (failure: Failure): Promise<never> => {
@@ -53,7 +65,7 @@ export function operationRunner(
       throw failure;
     };
     const settled = await units
-      .alone(invocation, () => change(operation, invocation, input))
+      .alone(invocation, () => change(operation, invocation, { input, progress }))
       .catch((error: unknown) => (isFailure(error) ? refused(error) : Promise.reject(error)));
     return 'failure' in settled && !settled.replayed ? refused(settled.failure) : answered(settled);
   };

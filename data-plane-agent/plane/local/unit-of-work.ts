@@ -49,6 +49,11 @@ export interface UnitsOfWork {
   writeOnce(invocation: Invocation, run: Run<unknown>): Promise<Settled>;
   /** Writes internal state such as claims and counters, regardless of the deadline. */
   upkeep<T>(invocation: Invocation, run: Run<T>): Promise<T>;
+  /**
+   * As `upkeep`, but within the deadline, and undone if there is a stored response for the call's key by now: then
+   * rejects with `AlreadyAnswered`.
+   */
+  announce<T>(invocation: Invocation, run: Run<T>): Promise<T>;
   /** The stored response for the call's key. */
   kept(invocation: Invocation): Promise<Settled | undefined>;
   /** Refuses a second call with the key while the first one runs in this process. */
@@ -97,7 +102,7 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
     const rollupDelta = new RollupDelta();
     const before = tx.writes;
     const output = await run(contextOf(tx, invocation, { recorder, rollupDelta }));
-    const changed = tx.writes > before;
+    const changed = tx.writes - recorder.internalWrites > before;
     if (isUpkeep || !(changed || recorder.hasEvents)) {
       await recorder.due.write(tx, call.tenantId);
       return output;
@@ -109,6 +114,15 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
       ? moveDataVersion(tx, call.tenantId, { due: recorder.due, increments: entries.increments() })
       : recorder.due.write(tx, call.tenantId));
     await writeEntries(tx, call.tenantId, entries); // last: writers of the same figures block each other from here until the commit
+    return output;
+  };
+
+  /** Runs a write of internal state. */
+  const unrecorded = async <T>(tx: Transaction, invocation: Invocation, run: Run<T>): Promise<T> => {
+    await gate.write(tx, invocation);
+    const recorder = new ChangeRecorder();
+    const output = await run(contextOf(tx, invocation, { recorder, rollupDelta: new RollupDelta() }));
+    await recorder.due.write(tx, invocation.call.tenantId);
     return output;
   };
 
@@ -156,17 +170,26 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
         ),
       ),
     upkeep: (invocation, run) =>
-      database.write({ tenantId: invocation.call.tenantId }, async (tx) => {
-        await gate.write(tx, invocation);
-        const recorder = new ChangeRecorder();
-        const output = await run(contextOf(tx, invocation, { recorder, rollupDelta: new RollupDelta() }));
-        await recorder.due.write(tx, invocation.call.tenantId);
+      database.write({ tenantId: invocation.call.tenantId }, (tx) => unrecorded(tx, invocation, run)),
+    announce: (invocation, run) =>
+      database.write(scopeOf(invocation), async (tx) => {
+        const output = await unrecorded(tx, invocation, run);
+        // After the step: on PostgreSQL it has waited for another one that was storing the response.
+        const settled = await idempotency.stored(tx, invocation.call, invocation.name);
+        if (settled) throw new AlreadyAnswered(settled);
         return output;
       }),
     kept: (invocation) =>
       database.read(scopeOf(invocation), (tx) => idempotency.stored(tx, invocation.call, invocation.name)),
     alone: ({ call }, work) => idempotency.alone(call, work),
   };
+}
+
+/** Ends work whose response is stored already. */
+export class AlreadyAnswered extends Error {
+  constructor(readonly settled: Settled) {
+    super('the response is stored already');
+  }
 }
 
 /** Schedules the expiry of a stored response. */

@@ -54,6 +54,7 @@ import { updateLifecycleStage } from './lifecycle/update-lifecycle-stage.js';
 import { updateLifecycleTemplate } from './lifecycle/update-lifecycle-template.js';
 import { updateLifecycleTransition } from './lifecycle/update-lifecycle-transition.js';
 import { getImport } from './imports/get-import.js';
+import { continueImports } from './imports/continue-imports.js';
 import { getImportErrors } from './imports/get-import-errors.js';
 import { getImportTemplate } from './imports/get-import-template.js';
 import { importContracts } from './imports/import-contracts.js';
@@ -201,6 +202,7 @@ export const OPERATIONS = {
   exportContracts,
   recordExport,
   importContracts,
+  continueImports,
   previewImport,
   getImport,
   getImportErrors,

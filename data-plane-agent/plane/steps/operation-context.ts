@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.js';
 import type { Log } from '../../base/log.js';
 import type { Static, TSchema } from '../../base/schema.js';
 import type { MultiStepOperation, Operation } from '../contract/operation.js';
+import type { Steps } from '../contract/steps.js';
 import type { FileServices } from '../files/services.js';
 import type { ChangeRecorder } from '../store/change-recorder.js';
 import type { Store } from '../store/store.js';
@@ -24,39 +25,32 @@ export interface OperationContext {
   savepoint<T>(work: () => Promise<T>): Promise<T>;
 }
 
+/** The steps of an operation that uses nothing but the database. */
+export type OperationSteps = Steps<OperationContext>;
+
 /** Declares an operation; see CONTRIBUTING.md. Its name is its key in `OPERATIONS`. */
 export const operation = <I extends TSchema, O extends TSchema, P = Static<I>>(
   declared: Operation<OperationContext, I, O, P>,
 ): Operation<OperationContext, I, O, P> => declared;
 
-/** The dependencies of a multi-step operation, for one caller. */
-export interface MultiStepContext {
+/**
+ * The dependencies of a multi-step operation, for one caller. Requests to the object store observe `signal`, like the
+ * steps.
+ */
+export interface MultiStepContext extends OperationSteps {
   readonly files: FileServices;
-  readonly clock: Clock;
-  readonly newId: () => string;
   readonly log: Log;
-  /**
-   * Aborted when nobody waits for the result any more. Steps other than `upkeep` and requests to the object store
-   * observe it.
-   */
-  readonly signal: AbortSignal;
-  /** A read-only step. */
-  read<T>(step: (context: OperationContext) => Promise<T>): Promise<T>;
-  /** A step that writes. */
-  write<T>(step: (context: OperationContext) => Promise<T>): Promise<T>;
-  /**
-   * A step for claims and counters, which are neither audited nor change the data version. It also runs after the
-   * deadline, so that claims are released.
-   */
-  upkeep<T>(step: (context: OperationContext) => Promise<T>): Promise<T>;
-  /** The last step. Its result is the operation's result, and is returned again for the same idempotency key. */
-  conclude<T>(step: (context: OperationContext) => Promise<T>): Promise<T>;
   /**
    * Runs after the result was returned, also when the client has disconnected. Work lost in a crash is taken up by a
    * schedule.
    */
   afterwards(rest: () => Promise<void>): void;
 }
+
+/** Declares a multi-step operation that uses nothing but the database. */
+export const stepwiseOperation = <I extends TSchema, O extends TSchema>(
+  declared: MultiStepOperation<OperationSteps, I, O>,
+): MultiStepOperation<OperationSteps, I, O> => declared;
 
 /** Declares a multi-step operation, as `operation` declares an operation. */
 export const multiStepOperation = <I extends TSchema, O extends TSchema>(

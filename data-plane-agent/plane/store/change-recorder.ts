@@ -56,6 +56,11 @@ export class ChangeRecorder {
   /** Whether an audit row must be written although no row was changed. */
   hasEvents = false;
   /**
+   * Writes of internal state beside the changes: a transaction with no other ones is not audited, and the data version
+   * stays unchanged.
+   */
+  internalWrites = 0;
+  /**
    * Work to be done later. Marks set within a savepoint stay when it is rolled back: the worker then finds nothing to
    * do.
    */

@@ -128,6 +128,8 @@ const NEXT: Readonly<Record<WorkKind, (question: NextQuestion) => Promise<number
         RESTORABLE_MS + RESTORE_MARGIN_MS + 1,
       ),
     ]),
+  imports: ({ tx, tenantId }) =>
+    first(tx, 'SELECT min(leased_until) AS at FROM running_imports WHERE tenant_id = ?', tenantId),
   outbox: ({ tx, tenantId }) =>
     first(
       tx,

@@ -4,7 +4,7 @@ import { slotOf } from './slots.js';
 /**
  * Kinds of background work over contract data. `audit`: chain events; `expiry`: remove expired rows; `tasks`: mark
  * tasks overdue; `outbox`: send messages; `documents`, `file-scans`: read documents, scan files; `file-sweep`,
- * `file-orphans`: remove objects that are no longer needed.
+ * `file-orphans`: remove objects that are no longer needed; `imports`: finish imports that were interrupted.
  */
 export const WORK_KINDS = [
   'audit',
@@ -13,6 +13,7 @@ export const WORK_KINDS = [
   'file-orphans',
   'file-scans',
   'file-sweep',
+  'imports',
   'outbox',
   'tasks',
 ] as const;

@@ -174,11 +174,15 @@ export class MovedRowStore {
     return this.tx.run('DELETE FROM files WHERE tenant_id = ? AND id = ?', [this.call.tenantId, id]);
   }
 
-  /** Nothing is due for data that is not here, and no figures change. Returns how many rows were deleted. */
+  /**
+   * Nothing is due for data that is not here, no figures change, and no import is finished. Returns how many rows were
+   * deleted.
+   */
   async removeDerived(): Promise<number> {
-    const { tenantId } = this.call;
-    const due = await this.tx.run('DELETE FROM due_work WHERE tenant_id = ?', [tenantId]);
-    return due + (await this.tx.run('DELETE FROM rollup_changes WHERE tenant_id = ?', [tenantId]));
+    let removed = 0;
+    for (const table of ['due_work', 'rollup_changes', 'running_import_parts', 'running_imports'])
+      removed += await this.tx.run(`DELETE FROM ${table} WHERE tenant_id = ?`, [this.call.tenantId]);
+    return removed;
   }
 
   /** The rows that fit into a page, found by the lengths of their values: reading them would take the memory. */

@@ -18,6 +18,7 @@ import type { FigureMemory } from './figure-memory.js';
 import { FileStore } from './files.js';
 import { HoldStore } from './holds.js';
 import { ImportStore } from './imports.js';
+import { RunningImportStore } from './running-imports.js';
 import { InvoiceRegister } from './invoice-register.js';
 import { InvoiceStore } from './invoices.js';
 import type { ChangeRecorder } from './change-recorder.js';
@@ -52,6 +53,7 @@ export interface Store {
   readonly contractExport: ContractExport;
   readonly contractFiles: ContractFiles;
   readonly imports: ImportStore;
+  readonly runningImports: RunningImportStore;
   readonly lines: LineStore;
   readonly invoices: InvoiceStore;
   readonly invoiceRegister: InvoiceRegister;
@@ -118,6 +120,7 @@ export function createStore({
     contractExport: new ContractExport(tx, call, { totals, cores }),
     contractFiles: new ContractFiles(tx, call),
     imports: new ImportStore(tx, call, { clock, recorder }),
+    runningImports: new RunningImportStore(tx, call, { clock, keyRing, recorder }),
     lines: new LineStore(tx, call, { recorder, rollupDelta }),
     invoices: new InvoiceStore(tx, call, { recorder, rollupDelta }),
     invoiceRegister: new InvoiceRegister(tx, call, totals),

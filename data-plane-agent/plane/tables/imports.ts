@@ -1,4 +1,5 @@
 import { c, table, type RecordOf } from '../../base/database/columns.js';
+import type { Call } from '../contract/call.js';
 import type { ImportReport } from '../contract/records/imports.js';
 import type { CsvFormat } from '../contract/records/sheet.js';
 
@@ -24,3 +25,21 @@ export interface Rejected {
   readonly custom: readonly { readonly at: number; readonly code: string }[];
   readonly rows: readonly { readonly row: number; readonly cells: readonly string[] }[];
 }
+
+/**
+ * Imports of several transactions that have not ended. `staging`: the input is being stored, and nothing was entered;
+ * `entering`: the import will be finished, if need be by another process.
+ */
+export const runningImports = table('running_imports', {
+  id: c.text('id'),
+  state: c.word<'staging' | 'entering'>('state'),
+  /** The call in whose name it is finished. */
+  call: c.json<Call>('call'),
+  idempotencyKey: c.orNull(c.text('idempotency_key')),
+  /** Identifies whoever works on it, until the lease ends. */
+  holder: c.text('holder'),
+  leasedUntil: c.instant('leased_until'),
+  /** How often work on it was begun since a part of it was last completed; the one that completed it is the first. */
+  attempts: c.int('attempts'),
+});
+export type RunningImportRow = RecordOf<typeof runningImports>;

@@ -114,6 +114,8 @@ export const NOT_MOVED: Readonly<Record<string, string>> = {
   contract_texts: 'the text that searches read, built again from the contracts',
   contract_grams: 'the index over those texts on PostgreSQL, built with them',
   file_uploads: 'uploads that were not confirmed: their URLs and tokens belong to the object store and the keys here',
+  running_imports: 'imports in progress: a move waits until they have ended',
+  running_import_parts: 'the input of those imports, and their outcomes so far',
   data_versions: 'the counter by which this data plane caches totals; the other one increments its own',
   rollup_changes: 'what the latest writes here added to the figures, by the versions of that counter',
   due_work: 'when background work is due, determined again from the tables after the move',

@@ -96,10 +96,15 @@ export interface Freezing {
 /** Waits until nothing changes the data any more. */
 export async function freeze({ source, moveId, onProgress }: Freezing): Promise<void> {
   for (const giveUpAt = performance.now() + DRAIN_MS; ; await sleep(DRAIN_PAUSE_MS)) {
-    const { ready, leasedMessages, unchained } = await source.beginMovingOut({ moveId, tables: tablesHash() });
+    const { ready, leasedMessages, unchained, runningImports = 0 } = await source.beginMovingOut({
+      moveId,
+      tables: tablesHash(),
+    });
     if (ready) return;
     if (unchained > 0) while ((await source.chainAudit({})).more);
-    onProgress(`waiting for work in progress (${leasedMessages} messages are being delivered)`);
+    onProgress(
+      `waiting for work in progress (${leasedMessages} messages are being delivered, ${runningImports} imports are running)`,
+    );
     if (performance.now() > giveUpAt)
       throw new MoveFault(
         'DATA_MOVE_BUSY',

@@ -63,7 +63,10 @@ const isAdded = (target: Target | undefined): boolean =>
   target?.kind === 'ignored' && (target.name === ERROR_COLUMN || target.name === STYLE_COLUMN);
 
 /** The rejected rows of a request as rows of a file: one for each payment line, up to `MAX_REJECTED`. */
-export async function rejectedOfRows(candidates: readonly Candidate[], fields: readonly FieldRow[]): Promise<Rejected> {
+export async function rejectedOfRows(
+  candidates: readonly Pick<Candidate, 'rows' | 'input'>[],
+  fields: readonly FieldRow[],
+): Promise<Rejected> {
   const own = CONTRACT_COLUMNS.flatMap(({ name, field, kind }) => (field === null ? [] : [{ name, kind }]));
   const header = [
     ...own.map(({ name }) => name),

@@ -10,7 +10,6 @@ import {
 } from '../../contract/records/imports.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { FieldRow } from '../../tables/fields.js';
-import type { LineRow } from '../../tables/payment-lines.js';
 import { isAccountField, shown } from '../sensitive.js';
 import { CUSTOM_FIELD } from '../sheet/columns.js';
 import { numberOf, type Candidate, type RowProblem } from './candidate.js';
@@ -18,14 +17,17 @@ import { numberOf, type Candidate, type RowProblem } from './candidate.js';
 interface Entered {
   readonly contractId: string;
   readonly contractNo: string;
-  readonly lines: readonly LineRow[];
-  /** Warnings of the contract as a whole. */
-  readonly warnings: readonly Warning[];
+  /** All its lines. */
+  readonly lineIds: readonly string[];
+  /** Its lines that were paid by a bank transfer, with the rows that they were read from. */
+  readonly transferred: readonly { readonly id: string; readonly bankSerialNo: string; readonly row: number }[];
+  /** Warnings by row number; those of the contract as a whole are with its first row. */
+  readonly warnings: readonly (readonly [row: number, warnings: readonly Warning[]])[];
 }
 
 /** The result for one contract of an import. */
 export interface Outcome {
-  readonly candidate: Candidate;
+  readonly candidate: Pick<Candidate, 'rows' | 'input'>;
   readonly entered: Entered | null;
   /** At least one when the contract was not created. */
   readonly problems: readonly RowProblem[];
@@ -49,9 +51,7 @@ export async function reportOf(
   { outcomes, blank, warnings, rights, ...file }: ImportResult,
 ): Promise<ImportReport> {
   const skipped = blank.map((row): ImportedRow => ({ row, status: 'skipped' }));
-  const made = new Set(
-    batchId === null ? outcomes.flatMap(({ entered }) => entered?.lines.map(({ id }) => id) ?? []) : [],
-  );
+  const made = new Set(batchId === null ? outcomes.flatMap(({ entered }) => entered?.lineIds ?? []) : []);
   const context: ReportContext = {
     rights,
     isPreview: batchId === null,

@@ -1,5 +1,5 @@
 import { isFailure } from '../../../base/failures.js';
-import { mapYielding, yielding } from '../../../base/yielding.js';
+import { yielding } from '../../../base/yielding.js';
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { ContractInput } from '../../contract/records/contracts.js';
@@ -9,6 +9,7 @@ import { problemsOf } from '../../domain/imports/check-candidate.js';
 import type { Rejected } from '../../tables/imports.js';
 import type { Outcome } from '../../domain/imports/report.js';
 import type { ContractRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
 import { lineWarnings } from '../../domain/payments/line-warnings.js';
 import { planWarnings } from '../../domain/payments/plan-warnings.js';
 import { enterContract, type Entered } from '../contracts/enter-contract.js';
@@ -27,27 +28,49 @@ export interface EnteredImport extends ReadFile {
 export async function enterCandidates(
   context: OperationContext,
   call: Call,
-  {
-    input: { people },
-    prepared: { checked, blank, file, unread, rejected },
-  }: { readonly input: ImportInput; readonly prepared: PreparedImport },
+  { input: { people }, prepared }: { readonly input: ImportInput; readonly prepared: PreparedImport },
 ): Promise<EnteredImport> {
+  const { checked, unread } = prepared;
+  const outcomes = await enterChecked(context, call, { checked, members: people.members, unread });
+  return {
+    outcomes,
+    blank: prepared.blank,
+    ...prepared.file,
+    ...(await lookedBackOn(context, { outcomes, prepared })),
+  };
+}
+
+export interface EnteringParts extends Pick<PreparedImport, 'checked' | 'unread'> {
+  readonly members: ImportInput['people']['members'];
+}
+
+/** Enters some of the contracts, and indexes them for search. */
+export async function enterChecked(
+  context: OperationContext,
+  call: Call,
+  { checked, members, unread }: EnteringParts,
+): Promise<Outcome[]> {
   const { store } = context;
   await store.closings.hold(new Set(checked.flatMap(({ result }) => (result.ok ? [result.input.subjectId] : []))));
   await store.lifecycle.ensureShipped(); // outside the savepoints, which may be rolled back
-  const entering: Entering = { members: people.members, yieldIfDue: yielding(context.signal), unread, entered: [] };
+  const entering: Entering = { members, yieldIfDue: yielding(context.signal), unread, entered: [] };
   const outcomes: Outcome[] = [];
   for (let at = 0; at < checked.length; at += PER_SAVEPOINT)
     outcomes.push(...(await enterSome(context, call, { checked: checked.slice(at, at + PER_SAVEPOINT), entering })));
   await store.contracts.index(entering.entered, entering.yieldIfDue);
-  const failed = outcomes.filter(({ entered }) => entered === null).map(({ candidate }) => candidate);
-  return {
+  return outcomes;
+}
+
+/** What can be said only when all contracts are entered: the warnings, and the rows that were rejected. */
+export async function lookedBackOn(
+  context: OperationContext,
+  {
     outcomes,
-    blank,
-    ...file,
-    warnings: await warningsOf(context, call, outcomes),
-    rejected: await rejected(failed),
-  };
+    prepared,
+  }: { readonly outcomes: readonly Outcome[]; readonly prepared: Pick<PreparedImport, 'rejected'> },
+): Promise<Pick<EnteredImport, 'warnings' | 'rejected'>> {
+  const failed = outcomes.filter(({ entered }) => entered === null).map(({ candidate }) => candidate);
+  return { warnings: await warningsOf(context, outcomes), rejected: await prepared.rejected(failed) };
 }
 
 /** Other lines that a row's warning names, since there may be five thousand rows. */
@@ -57,51 +80,44 @@ const NAMED_LINES = 10;
  * Warnings by row number. All lines are entered by now, so that both of two rows with one bank transfer are warned
  * about.
  */
-async function warningsOf(
-  context: OperationContext,
-  call: Call,
-  outcomes: readonly Outcome[],
-): Promise<Map<number, Warning[]>> {
-  const linesOf = ({ candidate, entered }: Outcome) =>
-    mapYielding(entered?.lines ?? [], (line) => ({
-      line,
-      row: candidate.place(`payments[${line.position}].bankSerialNo`).row,
-    }));
-  const lines = (await mapYielding(outcomes, linesOf)).flat();
-  const shared = await sharedTransfers(
-    context,
-    lines.map(({ line }) => line),
-    NAMED_LINES,
-  );
-  const sharing = lines.map(({ line }) => line).filter(({ id }) => shared.has(id));
+async function warningsOf(context: OperationContext, outcomes: readonly Outcome[]): Promise<Map<number, Warning[]>> {
+  const entered = outcomes.flatMap((outcome) => outcome.entered ?? []);
+  const lines = entered.flatMap(({ transferred }) => transferred);
+  const shared = await sharedTransfers(context, lines, NAMED_LINES);
+  const sharing = lines.filter(({ id }) => shared.has(id));
   const transfers = await transfersOf(context, sharing);
-  const byRow = Map.groupBy(lines, ({ row }) => row);
-  const warned = await mapYielding([...byRow], ([row, own]): [number, Warning[]] => {
-    const others = own.flatMap(({ line }) => shared.get(line.id) ?? []).slice(0, NAMED_LINES);
-    const sharingHere = own.map(({ line }) => line).filter(({ id }) => shared.has(id));
-    return [
-      row,
-      lineWarnings(
-        own.map(({ line }) => ({ before: null, after: line })),
-        { today: call.today, reused: reusedWarning(sharingHere, { others, transfers }) },
-      ),
-    ];
-  });
-  const byNumber = new Map(warned);
-  // A contract's own warnings are reported with its first row.
-  for (const { candidate, entered } of outcomes) {
-    const [first] = candidate.rows;
-    if (entered && first !== undefined && entered.warnings.length > 0)
-      byNumber.set(first, [...entered.warnings, ...(byNumber.get(first) ?? [])]);
+  const byRow = new Map(
+    entered.flatMap(({ warnings }) => warnings.map(([row, own]): [number, Warning[]] => [row, [...own]])),
+  );
+  const yieldIfDue = yielding(context.signal);
+  for (const [row, own] of Map.groupBy(sharing, (line) => line.row)) {
+    await yieldIfDue();
+    const others = own.flatMap(({ id }) => shared.get(id) ?? []).slice(0, NAMED_LINES);
+    byRow.set(row, [...(byRow.get(row) ?? []), ...reusedWarning(own, { others, transfers })]);
   }
-  return new Map([...byNumber].filter(([, warnings]) => warnings.length > 0));
+  return byRow;
 }
 
-interface Entering {
-  readonly members: ImportInput['people']['members'];
+/** The warnings about one contract, by row, but for those about bank transfers. */
+function ownWarnings(
+  candidate: Candidate,
+  { lines, rowOf, ofContract }: { lines: readonly LineRow[]; rowOf: (line: LineRow) => number; ofContract: Warning[] },
+  call: Call,
+): (readonly [number, readonly Warning[]])[] {
+  const byRow = new Map<number, readonly Warning[]>([[candidate.rows[0], ofContract]]);
+  for (const [row, own] of Map.groupBy(lines, rowOf)) {
+    const ofLines = lineWarnings(
+      own.map((after) => ({ before: null, after })),
+      { today: call.today, reused: [] },
+    );
+    byRow.set(row, [...(byRow.get(row) ?? []), ...ofLines]);
+  }
+  return [...byRow].filter(([, warnings]) => warnings.length > 0);
+}
+
+interface Entering extends Pick<EnteringParts, 'members' | 'unread'> {
   /** Yields to the event loop from time to time. */
   readonly yieldIfDue: () => Promise<void>;
-  readonly unread: PreparedImport['unread'];
   /** Contracts that are not yet indexed for search. */
   readonly entered: ContractRow[];
 }
@@ -125,10 +141,19 @@ async function enterSome(
     await entering.yieldIfDue();
     if (!result.ok) return refused(candidate, result.problems);
     const { row, lines } = await enter(result.input);
-    const warnings = [...entering.unread.warningsOf(candidate, row), ...planWarnings(row, lines)];
+    const rowOf = ({ position }: LineRow): number => candidate.place(`payments[${position}].bankSerialNo`).row;
+    const ofContract = [...entering.unread.warningsOf(candidate, row), ...planWarnings(row, lines)];
     return {
       candidate,
-      entered: { contractId: row.id, contractNo: row.contractNo, lines, warnings },
+      entered: {
+        contractId: row.id,
+        contractNo: row.contractNo,
+        lineIds: lines.map(({ id }) => id),
+        transferred: lines.flatMap((line) =>
+          line.bankSerialNo === null ? [] : [{ id: line.id, bankSerialNo: line.bankSerialNo, row: rowOf(line) }],
+        ),
+        warnings: ownWarnings(candidate, { lines, rowOf, ofContract }, call),
+      },
       problems: [],
     };
   };

@@ -26,7 +26,7 @@ export interface PreparedImport {
   readonly blank: readonly number[];
   readonly file: ReadFile;
   readonly unread: UnreadColumns;
-  readonly rejected: (failed: readonly Candidate[]) => Promise<Rejected>;
+  readonly rejected: (failed: readonly Pick<Candidate, 'rows' | 'input'>[]) => Promise<Rejected>;
 }
 
 /** What is shorter is imported sooner than a thread is started for it, and committed within a few milliseconds. */

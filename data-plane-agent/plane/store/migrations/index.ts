@@ -20,6 +20,7 @@ import { collections } from './0018-collections.js';
 import { deliveries } from './0019-deliveries.js';
 import { dataMoves } from './0020-data-moves.js';
 import { rollupChanges } from './0021-rollup-changes.js';
+import { runningImports } from './0022-running-imports.js';
 
 /** The steps of the tenant database's schema, oldest first. A step that has landed is never edited. */
 export const TENANT_MIGRATIONS: readonly Migration[] = [
@@ -44,4 +45,5 @@ export const TENANT_MIGRATIONS: readonly Migration[] = [
   deliveries,
   dataMoves,
   rollupChanges,
+  runningImports,
 ];

@@ -1,0 +1,114 @@
+import { isFailure } from '../../../base/failures.js';
+import { jsonBytes } from '../../../base/json-pieces.js';
+import type { Call } from '../../contract/call.js';
+import type { ImportReport } from '../../contract/records/imports.js';
+import { reportOf, type Outcome } from '../../domain/imports/report.js';
+import { restoredOutcomes, storedOutcomes, withoutOutcome } from '../../domain/imports/stored-outcomes.js';
+import type { ImportLease } from '../../store/running-imports.js';
+import type { OperationSteps } from '../operation-context.js';
+import { enterChecked, lookedBackOn, type EnteringParts } from './enter-candidates.js';
+import type { PreparedImport } from './prepare-candidates.js';
+
+/** Contracts and payment lines that are entered in one transaction, unless a contract has more lines. */
+const RECORDS_AT_ONCE = 80;
+
+export interface StagedImport extends Pick<EnteringParts, 'members'> {
+  readonly lease: ImportLease;
+  readonly prepared: PreparedImport;
+  /** The outcomes of earlier attempts: one text for each transaction. */
+  readonly stored: readonly string[];
+}
+
+/** Enters what was not entered yet, a few contracts at a time, and stores the report. */
+export async function finishImport(
+  steps: OperationSteps,
+  call: Call,
+  { lease, prepared, members, stored }: StagedImport,
+): Promise<ImportReport> {
+  const { checked, unread } = prepared;
+  const outcomes = restoredOutcomes(
+    stored,
+    checked.map(({ candidate }) => candidate),
+  );
+  let position = stored.length;
+  return orReleased(steps, lease, async () => {
+    for (const some of someAtOnce(withoutOutcome(checked, outcomes))) {
+      const entered = await steps.write(async (context) => {
+        const { runningImports } = context.store;
+        await runningImports.renew(lease);
+        const made = await enterChecked(context, call, { checked: some, members, unread });
+        await runningImports.addPart(lease, {
+          kind: 'outcomes',
+          position,
+          content: await jsonBytes(storedOutcomes(made)),
+        });
+        return made;
+      });
+      position += 1;
+      outcomes.push(...entered);
+    }
+    return concludeImport(steps, call, { lease, prepared, outcomes });
+  });
+}
+
+/** Stores the report, which is the answer to the request from now on. */
+export async function concludeImport(
+  steps: OperationSteps,
+  call: Call,
+  {
+    lease,
+    prepared,
+    outcomes,
+  }: {
+    readonly lease: ImportLease;
+    readonly prepared: Pick<PreparedImport, 'blank' | 'file' | 'rejected'>;
+    readonly outcomes: readonly Outcome[];
+  },
+): Promise<ImportReport> {
+  const { warnings, rejected } = await steps.read((context) => lookedBackOn(context, { outcomes, prepared }));
+  const { blank, file } = prepared;
+  const report = await reportOf(lease.id, { outcomes, blank, ...file, warnings, rights: call.rights });
+  const concluded = (last: OperationSteps): Promise<ImportReport> =>
+    last.conclude(async ({ store }) => {
+      await store.runningImports.remove(lease);
+      await store.imports.insert({ id: lease.id, report, rejected });
+      return report;
+    });
+  try {
+    return await concluded(steps);
+  } catch (error) {
+    // Another operation has used the key meanwhile, and has its answer under it.
+    if (!isFailure(error, 'IDEMPOTENCY_KEY_REUSED')) throw error;
+    return concluded(steps.inTheNameOf('importContracts', { ...call, idempotency: null }));
+  }
+}
+
+/** Lets others take over at once if the work ends early. */
+export async function orReleased<T>(steps: OperationSteps, lease: ImportLease, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const counts = !steps.wasStopped(error);
+    // If this fails as well, the lease ends by itself.
+    await steps.upkeep(({ store }) => store.runningImports.release(lease, { counts })).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Few enough contracts that others hardly wait for the transaction in which they are entered. */
+function* someAtOnce(checked: PreparedImport['checked']): Generator<PreparedImport['checked']> {
+  let some: PreparedImport['checked'][number][] = [];
+  let records = 0;
+  for (const one of checked) {
+    const payments: unknown = one.candidate.input['payments'];
+    const own = 1 + (Array.isArray(payments) ? payments.length : 0);
+    if (some.length > 0 && records + own > RECORDS_AT_ONCE) {
+      yield some;
+      some = [];
+      records = 0;
+    }
+    some.push(one);
+    records += own;
+  }
+  if (some.length > 0) yield some;
+}
