@@ -9,6 +9,10 @@ import { install, METRICS_TOKEN, register, type Installation } from './installat
 import type { Owner } from './ledger.js';
 
 const CONTRACTS = 300;
+/** So many that they are entered in several transactions. */
+const MANY = 800;
+/** The lease of the killed process must end first. */
+const TAKEN_OVER_MS = 120_000;
 
 describe('a server that is killed in the middle of an import', () => {
   for (const kind of ['sqlite', 'postgres'] as const) {
@@ -52,6 +56,44 @@ describe('a server that is killed in the middle of an import', () => {
         const stored = await installation.stored();
         expect(stored.filter(({ isWhole }) => isWhole)).to.have.length(CONTRACTS);
       });
+
+      it('imports all of a long one in the end, and each contract once', async () => {
+        const long = await install(kind);
+        try {
+          server = await long.start();
+          const { token, owner } = await register(server.origin);
+          const rows = Array.from({ length: MANY }, () => contractOf(owner));
+          const send = ({ origin }: Running): Promise<Answer<ImportReport>> =>
+            client(origin, token).post<ImportReport>(
+              '/contracts/import',
+              { rows },
+              { headers: { 'Idempotency-Key': 'the-whole-book' } },
+            );
+
+          const unanswered = send(server).then(
+            ({ text }) => text,
+            () => 'not answered',
+          );
+          await hasEnteredSome(server, token);
+          await server.kill();
+          expect(await unanswered).to.equal('not answered');
+          const before = await long.stored();
+          expect(before.length).to.be.within(1, MANY - 1);
+          expect(before.filter(({ isWhole }) => isWhole)).to.have.length(before.length);
+
+          const restarted = (server = await long.start());
+          const first = await settled(() => send(restarted));
+          expect(first.body, first.text.slice(0, 500)).to.include({ total: MANY, created: MANY });
+          expect((await send(server)).body).to.deep.equal(first.body);
+          await server.kill();
+          const stored = await long.stored();
+          expect(stored).to.have.length(MANY);
+          expect(stored.filter(({ isWhole }) => isWhole)).to.have.length(MANY);
+        } finally {
+          await server?.kill();
+          await long.remove();
+        }
+      });
     });
   }
 });
@@ -67,6 +109,24 @@ const contractOf = (owner: Owner) =>
     ],
     extraNotes: [{ label: 'Gate', value: '4' }],
   });
+
+/** Resolves when contracts of the import can be seen. */
+async function hasEnteredSome({ origin }: Running, token: string): Promise<void> {
+  for (;;) {
+    const { body } = await client(origin, token).get<{ readonly total: number }>('/contracts?pageSize=1');
+    if (body.total > 0) return;
+    await sleep(5);
+  }
+}
+
+/** Repeats the request while the import is not finished. */
+async function settled(send: () => Promise<Answer<ImportReport>>): Promise<Answer<ImportReport>> {
+  for (const giveUpAt = performance.now() + TAKEN_OVER_MS; ;) {
+    const answer = await send();
+    if (!answer.text.includes('IDEMPOTENCY_IN_PROGRESS') || performance.now() > giveUpAt) return answer;
+    await sleep(500);
+  }
+}
 
 /** Resolves when the server has an open transaction over contract data. */
 async function isWriting({ origin }: Running): Promise<void> {

@@ -96,7 +96,12 @@ export interface Freezing {
 /** Waits until nothing changes the data any more. */
 export async function freeze({ source, moveId, onProgress }: Freezing): Promise<void> {
   for (const giveUpAt = performance.now() + DRAIN_MS; ; await sleep(DRAIN_PAUSE_MS)) {
-    const { ready, leasedMessages, unchained, runningImports = 0 } = await source.beginMovingOut({
+    const {
+      ready,
+      leasedMessages,
+      unchained,
+      runningImports = 0,
+    } = await source.beginMovingOut({
       moveId,
       tables: tablesHash(),
     });
