@@ -1,12 +1,18 @@
 import { randomBytes } from 'node:crypto';
+import { systemClock } from '../../data-plane-agent/base/clock.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
+import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.js';
+import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { makeMember, OPERATOR, PASSWORD, type MadeTenant } from '../support/accounts.js';
 import { codeOf } from '../support/authenticator-app.js';
 import { softwareAuthenticator, type CreationOptions, type RequestOptions } from '../support/authenticator.js';
 import { beginCalendar, connectCalendar } from '../support/calendar.js';
 import { sharedCalendar } from '../support/calendar-provider.js';
 import type { Answer, Client } from '../support/http.js';
+import { ofRows } from '../support/import-samples.js';
+import { diesBefore, interruptedDatabase } from '../support/interrupted.js';
 import { beginSso, exchangeSso, SERVER_URL, sharedOidc } from '../support/oidc.js';
+import { aCall } from '../support/plane.js';
 import { aContract } from '../support/samples.js';
 import type { TestServer } from '../support/server.js';
 import { tokenIn, type MailServer } from '../support/smtp.js';
@@ -231,6 +237,11 @@ export async function issueEverything({
     }),
   );
 
+  await interruptedImport(server, {
+    tenantId: tenant.id,
+    payeeAccount: keep('account number of an import', '6222020099988877766'),
+  });
+
   // The keys that sign tokens, which the database contains only in encrypted form.
   const { kid } = await services.keys.rotate(OPERATOR);
   const rows = await server.foundation.platform.read({ tenantId: null }, (tx) =>
@@ -248,4 +259,26 @@ export async function issueEverything({
       jwk.d,
     );
   }
+}
+
+/** Leaves the input of a long import whose process died before anything was entered. No job finds it during the test. */
+async function interruptedImport(
+  { foundation, config: { keyRing } }: TestServer,
+  { tenantId, payeeAccount }: { readonly tenantId: string; readonly payeeAccount: string },
+): Promise<void> {
+  if (!foundation.tenant) throw new Error('this edition keeps contract data');
+  const plane = createLocalDataPlane({
+    operations: OPERATIONS,
+    database: interruptedDatabase(foundation.tenant, diesBefore(3)),
+    clock: { now: () => systemClock.now() + 3_600_000 },
+    keyRing,
+  });
+  const rows = Array.from({ length: 60 }, () => aContract({ payeeAccount, remark: 'x'.repeat(10_000) }));
+  const died = await plane
+    .invoke('importContracts', { call: { ...aCall(), tenantId }, signal: undefined }, ofRows(rows))
+    .then(
+      () => false,
+      () => true,
+    );
+  if (!died) throw new Error('the import was not interrupted');
 }

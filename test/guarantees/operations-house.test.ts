@@ -21,7 +21,7 @@ describe('the folders of the operations', () => {
     const list = read(`${VERBS}index.ts`);
     const names = verbs.map((file) => {
       const exported = [
-        ...read(file).matchAll(/^export (?:const (\w+) = (?:operation|multiStepOperation)\(\{$)?/gm),
+        ...read(file).matchAll(/^export (?:const (\w+) = (?:operation|multiStepOperation|stepwiseOperation)\(\{$)?/gm),
       ].map(([, name]) => name);
       expect(exported, `${file} exports one operation and nothing else`).to.deep.equal([nameOf(file)]);
       expect(list).to.contain(
