@@ -56,9 +56,11 @@ describe('the tables whose rows are moved', () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it('name each column that is sealed with the keys of a data plane', () => {
+  it('name each of their columns that is sealed with the keys of a data plane', () => {
     expect(MOVED.flatMap(({ name, sealed }) => (sealed === undefined ? [] : [`${name}.${sealed}`]))).to.have.members(
-      TENANT_SEALED_COLUMNS.map(({ table, column }) => `${table}.${column}`),
+      TENANT_SEALED_COLUMNS.filter(({ table }) => !(table in NOT_MOVED)).map(
+        ({ table, column }) => `${table}.${column}`,
+      ),
     );
   });
 });
