@@ -89,8 +89,8 @@ forEachDatabase((kind, fresh) => {
       Object.assign(watched.counts, { transactions: 0, statements: 0 });
       await minute();
       expect([calls, asked]).to.deep.equal([[], []]);
-      expect(watched.counts.transactions).to.equal(19);
-      expect(watched.counts.statements).to.equal(kind === 'postgres' ? 38 : 19);
+      expect(watched.counts.transactions).to.equal(21);
+      expect(watched.counts.statements).to.equal(kind === 'postgres' ? 42 : 21);
 
       const tenantId = newId();
       await as({ tenantId }).createContract(aContract());
