@@ -5,18 +5,22 @@ import { figures } from '../support/figures.js';
 import type { Answer, DomainError } from '../support/http.js';
 import { hybridProcesses, type HybridProcesses } from '../support/hybrid-processes.js';
 import { until } from '../support/joined-agent.js';
+import { slowdown } from '../support/machine-speed.js';
 import { needsPostgres } from '../support/postgres.js';
 import { processorMs, type Running } from '../support/process.js';
 import { aContract, aLine } from '../support/samples.js';
 
 /** Requests per second, each started on time however long the earlier ones take. */
 const RATE = 200;
+/** A machine that is more than so many times slower than the one of the bounds gets so much less. */
+const SLOWEST = 3;
+const rateNow = (): number => RATE * Math.min(1, SLOWEST / slowdown());
 /** One of so many requests is a write with an idempotency key; the others read a contract. */
 const WRITES_ONE_IN = 5;
 /** The load that the test promises is offered unless the process of the test itself is too slow. */
-const LEAST_RATE = 0.95 * RATE;
-/** More than that wait only if the product does not carry the load: five seconds of it. */
-const MOST_IN_FLIGHT = 5 * RATE;
+const LEAST_SHARE = 0.95;
+/** More than that wait only if the product does not carry the load. */
+const MOST_IN_FLIGHT_SECONDS = 5;
 const BEFORE_MS = 2_000;
 const AFTER_MS = 3_000;
 /** Sent before the load, so that the processes have compiled what they run. */
@@ -35,6 +39,8 @@ interface Line {
 /** What the clients saw. */
 interface Seen {
   sent: number;
+  /** Requests per second that were to be sent. */
+  readonly rate: number;
   /** How long the load was offered. */
   ms: number;
   /** From the start of each request to its last answer, in milliseconds. */
@@ -136,7 +142,7 @@ describe('two replicas of the control plane as processes', function () {
     throw new Error('the request was never answered');
   }
 
-  const nothingSeen = (): Seen => ({ sent: 0, ms: 0, took: [], failed: [] });
+  const nothingSeen = (): Seen => ({ sent: 0, rate: rateNow(), ms: 0, took: [], failed: [] });
   let numbers = 0;
 
   async function warmUp(): Promise<void> {
@@ -158,14 +164,15 @@ describe('two replicas of the control plane as processes', function () {
       const began = performance.now();
       while (!isOver) {
         // All that are due by now: a timer may be late, the load is not.
-        for (const due = ((performance.now() - began) * RATE) / 1_000; seen.sent < due;) {
-          if (running.size >= MOST_IN_FLIGHT) throw new Error(`${running.size} requests wait for their answers`);
+        for (const due = ((performance.now() - began) * seen.rate) / 1_000; seen.sent < due;) {
+          if (running.size >= MOST_IN_FLIGHT_SECONDS * seen.rate)
+            throw new Error(`${running.size} requests wait for their answers`);
           const one: Promise<void> = request((numbers += 1), seen)
             .catch((error: unknown) => void problems.push(error))
             .finally(() => running.delete(one));
           running.add(one);
         }
-        await sleep(1_000 / RATE);
+        await sleep(1_000 / seen.rate);
       }
       seen.ms = performance.now() - began;
       await Promise.all(running);
@@ -214,12 +221,13 @@ describe('two replicas of the control plane as processes', function () {
       figures(`the one ${which} the agent stops`, {
         sent: seen.sent,
         perSecond: Math.round(perSecond),
+        rate: Math.round(seen.rate),
         ms: { median: at(0.5), p99: at(0.99), most: at(1 - 1 / took.length) },
         // Of the agent and of the replica that stays.
         processorMs: used().map((ms) => ms / seen.sent),
         sentAgain: seen.failed.map(({ what }) => what),
       });
-      expect(perSecond, 'requests per second').to.be.at.least(LEAST_RATE);
+      expect(perSecond, 'requests per second').to.be.at.least(LEAST_SHARE * seen.rate);
       expect(
         seen.failed.filter(({ origin }) => origin === stays.origin),
         'answers of the one that stays',
