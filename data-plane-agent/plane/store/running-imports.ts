@@ -123,28 +123,13 @@ export class RunningImportStore {
   }
 
   /** Removes an import of which nothing was entered, if it still is one. */
-  async discard({ id, holder }: ImportLease): Promise<void> {
-    const removed = await this.internally(() =>
-      this.tx.run("DELETE FROM running_imports WHERE tenant_id = ? AND id = ? AND holder = ? AND state = 'staging'", [
-        this.call.tenantId,
-        id,
-        holder,
-      ]),
-    );
-    if (removed > 0) await this.removeParts(id);
+  async discard(lease: ImportLease): Promise<void> {
+    await this.removed(lease, "AND state = 'staging'");
   }
 
   /** Removes an import that has ended. Throws as `renew` does. */
-  async remove({ id, holder }: ImportLease): Promise<void> {
-    const removed = await this.internally(() =>
-      this.tx.run('DELETE FROM running_imports WHERE tenant_id = ? AND id = ? AND holder = ?', [
-        this.call.tenantId,
-        id,
-        holder,
-      ]),
-    );
-    if (removed === 0) throw this.taken();
-    await this.removeParts(id);
+  async remove(lease: ImportLease): Promise<void> {
+    if (!(await this.removed(lease))) throw this.taken();
   }
 
   async addPart(
@@ -180,10 +165,18 @@ export class RunningImportStore {
     if (renewed === 0) throw this.taken();
   }
 
-  private async removeParts(id: string): Promise<void> {
-    await this.internally(() =>
-      this.tx.run('DELETE FROM running_import_parts WHERE tenant_id = ? AND import_id = ?', [this.call.tenantId, id]),
-    );
+  /** Removes an import with its parts; returns whether it was there, and leased to this holder. */
+  private removed({ id, holder }: ImportLease, condition: '' | "AND state = 'staging'" = ''): Promise<boolean> {
+    const { tenantId } = this.call;
+    return this.internally(async () => {
+      const found = await this.tx.run(
+        `DELETE FROM running_imports WHERE tenant_id = ? AND id = ? AND holder = ? ${condition}`,
+        [tenantId, id, holder],
+      );
+      if (found === 0) return false;
+      await this.tx.run('DELETE FROM running_import_parts WHERE tenant_id = ? AND import_id = ?', [tenantId, id]);
+      return true;
+    });
   }
 
   private leaseEnd(): number {

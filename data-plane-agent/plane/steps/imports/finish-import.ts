@@ -89,10 +89,29 @@ export async function orReleased<T>(steps: OperationSteps, lease: ImportLease, w
     return await work();
   } catch (error) {
     const counts = !steps.wasStopped(error);
-    // If this fails as well, the lease ends by itself.
-    await steps.upkeep(({ store }) => store.runningImports.release(lease, { counts })).catch(() => undefined);
-    throw error;
+    return afterError(steps, error, () => steps.upkeep(({ store }) => store.runningImports.release(lease, { counts })));
   }
+}
+
+/**
+ * Throws the error after giving an import back. If that is stopped as well, as in the same outage, the lease ends by
+ * itself; another error of it is thrown with the first.
+ */
+export async function afterError(
+  { wasStopped }: Pick<OperationSteps, 'wasStopped'>,
+  error: unknown,
+  giveBack: () => Promise<void>,
+): Promise<never> {
+  try {
+    await giveBack();
+  } catch (second) {
+    if (!wasStopped(second))
+      throw new AggregateError(
+        [error, second],
+        `an import was interrupted (${String(error)}), and could not be given back (${String(second)})`,
+      );
+  }
+  throw error;
 }
 
 /** Few enough contracts that others hardly wait for the transaction in which they are entered. */

@@ -6,7 +6,7 @@ import type { ImportLease } from '../../store/running-imports.js';
 import type { RunningImportRow } from '../../tables/imports.js';
 import type { OperationSteps } from '../operation-context.js';
 import { finishInterrupted, MAX_ATTEMPTS } from './finish-interrupted.js';
-import { finishImport } from './finish-import.js';
+import { afterError, finishImport } from './finish-import.js';
 import { prepareCandidates } from './prepare-candidates.js';
 
 /** Bytes of the input in one transaction, so that its commit is short. */
@@ -66,8 +66,6 @@ async function stage(steps: OperationSteps, lease: ImportLease, input: ImportInp
     }
     await steps.announce(({ store }) => store.runningImports.enter(lease));
   } catch (error) {
-    // If this fails as well, a job removes it when the lease has ended.
-    await steps.upkeep(({ store }) => store.runningImports.discard(lease)).catch(() => undefined);
-    throw error;
+    return afterError(steps, error, () => steps.upkeep(({ store }) => store.runningImports.discard(lease)));
   }
 }
