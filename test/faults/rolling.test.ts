@@ -13,7 +13,7 @@ import { aContract, aLine } from '../support/samples.js';
 /** Requests per second, each started on time however long the earlier ones take. */
 const RATE = 200;
 /** A machine that is more than so many times slower than the one of the bounds gets so much less. */
-const SLOWEST = 3;
+const SLOWEST = 4;
 const rateNow = (): number => RATE * Math.min(1, SLOWEST / slowdown());
 /** One of so many requests is a write with an idempotency key; the others read a contract. */
 const WRITES_ONE_IN = 5;
