@@ -108,6 +108,12 @@ describe('the inspection of AI requests', () => {
         expect((await inspect(other, { input })).redactedInput).to.equal('税号<USCC_1>，账号 1100 1234 5678');
       });
 
+      it('returns whatever a document may have: line ends, form feeds, runs of marks', async () => {
+        const input = `\r\n\f\t${'e' + '\u0301'.repeat(200)} ${PERSONAL}\f`;
+        const { redactedInput } = await inspect(org, { input });
+        expect(redactedInput).to.equal(input.replace(PERSONAL, 'Write to <EMAIL_1>.'));
+      });
+
       it('takes positions in the input as it was sent, which is not trimmed', async () => {
         const input = '  😀 １３８００１３８０００\n';
         const { findings, redactedInput } = await inspect(org, { input });

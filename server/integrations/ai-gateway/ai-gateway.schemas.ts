@@ -69,7 +69,7 @@ export const AiInspection = s.object(
     purpose: s.text({ about: 'As in the request.' }),
     reasons: s.list(AiReason, REASON_CODES.length, 'All reasons, also those that do not block; none twice.'),
     findings: s.list(AiFinding, MOST_FINDINGS, 'What was found in the input, in its order and without overlaps.'),
-    redactedInput: s.text({
+    redactedInput: s.document({
       max: 200_000,
       about:
         'The input with a placeholder such as `<EMAIL_1>` in place of every finding, whatever the decision. The same value has the same placeholder.',
