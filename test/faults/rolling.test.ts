@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FAILURES } from '../../data-plane-agent/base/failures.js';
 import { startBalancer, type Balancer } from '../support/balancer.js';
 import { figures } from '../support/figures.js';
 import type { Answer, DomainError } from '../support/http.js';
@@ -13,7 +14,7 @@ import { aContract, aLine } from '../support/samples.js';
 /** Requests per second, each started on time however long the earlier ones take. */
 const RATE = 200;
 /** A machine that is more than so many times slower than the one of the bounds gets so much less. */
-const SLOWEST = 4;
+const SLOWEST = 2;
 const rateNow = (): number => RATE * Math.min(1, SLOWEST / slowdown());
 /** One of so many requests is a write with an idempotency key; the others read a contract. */
 const WRITES_ONE_IN = 5;
@@ -21,6 +22,9 @@ const WRITES_ONE_IN = 5;
 const LEAST_SHARE = 0.95;
 /** More than that wait only if the product does not carry the load. */
 const MOST_IN_FLIGHT_SECONDS = 5;
+/** What waits while the agent connects anew comes at once afterwards: so much may be told to come back later. */
+const MOST_TURNED_AWAY = 0.05;
+const TURNED_AWAY = `503 ${FAILURES.OVERLOADED.meaning}`;
 const BEFORE_MS = 2_000;
 const AFTER_MS = 3_000;
 /** Sent before the load, so that the processes have compiled what they run. */
@@ -60,6 +64,8 @@ describe('two replicas of the control plane as processes', function () {
   let ready: readonly Running[] = [];
   const lines: Line[] = [];
   const started: Running[] = [];
+  /** The one that a test stops: another takes its place before the next test. */
+  let left: Running | undefined;
   let probing: NodeJS.Timeout | undefined;
 
   const start = async (): Promise<Running> => {
@@ -100,6 +106,9 @@ describe('two replicas of the control plane as processes', function () {
     }
     probing = setInterval(() => void probe(), PROBE_MS);
   });
+  afterEach(async () => {
+    replicas = [...replicas.filter((replica) => replica !== left), await start()];
+  });
   after(async () => {
     clearInterval(probing);
     await Promise.all(started.map((one) => one.kill()));
@@ -132,9 +141,7 @@ describe('two replicas of the control plane as processes', function () {
         seen.took.push(performance.now() - began);
         return;
       }
-      const what = answer
-        ? `${answer.status} ${(answer.body as DomainError | undefined)?.error.code ?? ''}`
-        : 'no answer';
+      const what = answer ? said(answer) : 'no answer';
       seen.failed.push({ origin: replica.origin, what });
       if (answer && answer.status !== 503 && answer.status !== 504) throw new Error(`${what}: ${answer.text}`);
       await sleep(100);
@@ -201,6 +208,7 @@ describe('two replicas of the control plane as processes', function () {
       const [holder, other] = replicas;
       if (!holder || !other) throw new Error('there are two');
       const [leaves, stays] = which === 'with' ? [holder, other] : [other, holder];
+      left = leaves;
       await until(async () => Promise.resolve(ready.length === 2), 'both are ready');
       await warmUp();
       const before = lines.reduce((sum, line) => sum + line.acknowledged, 0);
@@ -228,15 +236,22 @@ describe('two replicas of the control plane as processes', function () {
         sentAgain: seen.failed.map(({ what }) => what),
       });
       expect(perSecond, 'requests per second').to.be.at.least(LEAST_SHARE * seen.rate);
+      const ofStaying = seen.failed.filter(({ origin }) => origin === stays.origin).map(({ what }) => what);
       expect(
-        seen.failed.filter(({ origin }) => origin === stays.origin),
+        ofStaying.filter((what) => what !== TURNED_AWAY),
         'answers of the one that stays',
       ).to.deep.equal([]);
+      expect(ofStaying.length / seen.sent, 'turned away').to.be.at.most(MOST_TURNED_AWAY);
       // A request on a kept connection may cross its end.
       expect(seen.failed.filter(({ what }) => what !== 'no answer' && !what.startsWith('503'))).to.deep.equal([]);
-      replicas = [stays, await start()];
     });
 });
+
+/** The status with the code of the failure, or with the message if it has none. */
+const said = ({ status, body }: Answer<unknown>): string => {
+  const { error, message } = body as { error?: string | DomainError['error']; message?: unknown };
+  return `${status} ${typeof error === 'object' ? error.code : String(message)}`;
+};
 
 /** The processor time that each process has used since, in milliseconds. */
 function processorOf(processes: readonly Running[]): () => number[] {

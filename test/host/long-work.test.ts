@@ -139,6 +139,24 @@ describe('long imports', function () {
     });
   }
 
+  it('are not ended with the thread as idle, after two whose replies came together', async () => {
+    const opened = await openTenantDatabase('sqlite');
+    const longWork = createLongWork({
+      settings: { databaseUrl: opened.url, poolMax: 1, secretKeys: generateKeyRingText() },
+      database: opened.database,
+      clock: fakeClock(),
+      log: createLog({ level: 'info', name: 'test', destination: { write: () => undefined } }),
+      idleMs: 300,
+      entry: ANSWERS_TWO_TOGETHER,
+    });
+    const one = () => longWork.plane.invoke('continueImports', { call: aCall() }, {});
+    await Promise.all([one(), one()]);
+    expect(await one()).to.deep.include({ output: { more: false, abandoned: 0 } }); // takes three times as long
+    await sleep(600);
+    expect(longWork.isUp).to.equal(false);
+    await opened.close();
+  });
+
   describe('whose thread dies', () => {
     let opened: Awaited<ReturnType<typeof openTenantDatabase>>;
     const logged: string[] = [];
@@ -185,6 +203,26 @@ const DIES_IN_ITS_TURN = new URL(
     parentPort.on('message', (message) => {
       if ('request' in message) parentPort.postMessage({ turn: 'wanted' });
       if ('turn' in message) process.exit(1);
+    });
+  `)}`,
+);
+
+/**
+ * Speaks the messages of the thread: answers the first two requests together, the first with a reply that takes longer to
+ * read, and the third after 900 ms.
+ */
+const ANSWERS_TWO_TOGETHER = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { parentPort } from 'node:worker_threads';
+    const output = { more: false, abandoned: 0 };
+    const body = (long) => new TextEncoder().encode(JSON.stringify({ ok: true, output, replayed: false, long }));
+    const answer = (request) =>
+      parentPort.postMessage({ reply: request, body: body(request === 1 ? 'x'.repeat(20_000_000) : '') });
+    parentPort.postMessage({ ready: true });
+    parentPort.on('message', ({ request, end }) => {
+      if (request === 2) [1, 2].forEach(answer);
+      if (request === 3) setTimeout(answer, 900, request);
+      if (end) parentPort.close();
     });
   `)}`,
 );

@@ -57,6 +57,7 @@ export function createLongWork({ idleMs = IDLE_MS, clock, ...parts }: LongWorkPa
     try {
       return await asked.ask({ body, now: clock.now() }, signal);
     } finally {
+      clearTimeout(idle); // set by another request whose reply came together with this one
       if (asked === thread && asked.isIdle) idle = setTimeout(() => void end(), idleMs).unref();
     }
   };
