@@ -14,7 +14,6 @@ import { openPair, type OpenPair, type PlanePair } from '../support/plane-pair.j
 import { needsPostgres } from '../support/postgres.js';
 import { aContract, aLine } from '../support/samples.js';
 
-const LARGE = 1_300_000;
 const KEY = { key: 'a key of a client', requestHash: 'of the request' };
 
 for (const kinds of [
@@ -30,7 +29,7 @@ for (const kinds of [
     after(async () => opened?.close());
 
     it('arrives completely, rows larger than a page among it, and is sealed with the keys there', async () => {
-      const pair = await filled(opened);
+      const pair = await filled(opened, LARGE);
       const sent = await rowsOf(pair.from.database, pair.call.tenantId);
       const { phase, progress } = await pair.moves().move({ ...pair.request, direction: 'agent' });
       expect(phase).to.equal('moved');
@@ -48,12 +47,12 @@ for (const kinds of [
       expect((await pair.to.plane.listContracts({ q: 'REPEATED' })).total).to.equal(1);
       const [file] = (await rowsOf(pair.to.database, pair.call.tenantId))['files'] ?? [];
       const stored = await pair.to.objects.head(String(file?.['object_key']));
-      expect(stored?.sizeBytes).to.equal(BYTES.length);
+      expect(stored?.sizeBytes).to.equal(LARGE.file);
       const content = await pair.to.objects.read(String(file?.['object_key']), {
-        sizeBytes: BYTES.length,
+        sizeBytes: LARGE.file,
         signal: AbortSignal.timeout(10_000),
       });
-      expect(content && (await buffer(content)).equals(BYTES)).to.equal(true);
+      expect(content && (await buffer(content)).equals(bytesOf(LARGE.file))).to.equal(true);
     });
 
     it('is refused where it was, and used where it is; what was there can be deleted and moved back', async () => {
@@ -79,7 +78,7 @@ for (const kinds of [
 
     it('arrives once, whenever the process that moves it is killed', async function () {
       this.timeout(240_000);
-      const pair = await filled(opened);
+      const pair = await filled(opened, LARGE);
       const sent = await rowsOf(pair.from.database, pair.call.tenantId);
       let runs = 0;
       for (let isOver = false; !isOver && runs < 100; runs += 1) {
@@ -179,10 +178,19 @@ for (const kinds of [
   });
 }
 
-const BYTES = Buffer.alloc(8_500_000, 'the bytes of a file');
+interface Sizes {
+  /** Of the report and the answer, in characters. */
+  readonly text: number;
+  /** Of the file, in bytes. */
+  readonly file: number;
+}
+/** Larger than a page of rows and than a part of a file. */
+const LARGE: Sizes = { text: 1_300_000, file: 8_500_000 };
+const SMALL: Sizes = { text: 10_000, file: 10_000 };
+const bytesOf = (size: number): Buffer => Buffer.alloc(size, 'the bytes of a file');
 
-/** An organisation with contracts, a large report of an import, a large answer to a key, and a file. */
-async function filled(opened: OpenPair): Promise<PlanePair> {
+/** An organisation with contracts, a report of an import, an answer to a key, and a file. */
+async function filled(opened: OpenPair, sizes = SMALL): Promise<PlanePair> {
   const pair = await opened.pair();
   const { from, call } = pair;
   const { tenantId } = call;
@@ -190,23 +198,23 @@ async function filled(opened: OpenPair): Promise<PlanePair> {
     await from.plane.createContract(aContract({ payments: [aLine()], remark: '远航 🚢 '.repeat(900).trim() }));
   const contract = aContract({ contractNo: 'REPEATED' });
   await from.as({ idempotency: KEY }).createContract(contract);
-  const large = JSON.stringify({ text: '🚢 远航'.repeat(LARGE / 5) });
+  const text = JSON.stringify({ text: '🚢 远航'.repeat(sizes.text / 5) });
   const fileId = newId();
   const key = `tenants/${tenantId}/2026/03/${fileId}`;
-  const about = { sizeBytes: BYTES.length, contentType: 'application/pdf' };
-  const { etag } = await from.objects.write(key, Readable.from([BYTES]), about);
+  const about = { sizeBytes: sizes.file, contentType: 'application/pdf' };
+  const { etag } = await from.objects.write(key, Readable.from([bytesOf(sizes.file)]), about);
   await from.database.write({ tenantId }, async (tx) => {
     await tx.run(
       'INSERT INTO import_batches (tenant_id, id, report, rejected, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
-      [tenantId, newId(), large, large.slice(0, 1_200_000), 1, 2],
+      [tenantId, newId(), text, text.slice(0, 1_200_000), 1, 2],
     );
     await tx.run(
       'INSERT INTO idempotency_records (tenant_id, key, operation, request_hash, answer, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
-      [tenantId, 'large', 'x', 'x', from.keyRing.seal(large, `idempotency_records.answer.${tenantId}.large`), 2],
+      [tenantId, 'large', 'x', 'x', from.keyRing.seal(text, `idempotency_records.answer.${tenantId}.large`), 2],
     );
     await tx.run(
       "INSERT INTO files (tenant_id, id, kind, file_name, created_at, updated_at, content_type, size_bytes, sha256, object_key, etag, scan_status, scan_tries) VALUES (?, ?, 'receipt', 'a', 1, 1, 'application/pdf', ?, 'x', ?, ?, 'clean', 0)",
-      [tenantId, fileId, BYTES.length, key, etag],
+      [tenantId, fileId, sizes.file, key, etag],
     );
   });
   return pair;
@@ -282,7 +290,7 @@ async function changeRow({ to, call: { tenantId } }: PlanePair): Promise<void> {
 
 async function changeFile({ to, call: { tenantId } }: PlanePair): Promise<void> {
   const [file] = (await rowsOf(to.database, tenantId))['files'] ?? [];
-  const other = Buffer.alloc(BYTES.length, 'other bytes');
+  const other = Buffer.alloc(Number(file?.['size_bytes']), 'other bytes');
   await to.objects.write(String(file?.['object_key']), Readable.from([other]), {
     sizeBytes: other.length,
     contentType: 'application/pdf',
