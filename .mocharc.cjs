@@ -20,11 +20,7 @@ if (folder !== undefined) process.env.TMPDIR = folder;
 
 module.exports = {
   // Compiles changed TypeScript, of tests, the product and the programs that tests start, and loads what was compiled.
-  // A worker loads most of the product and then makes much that it soon drops: with more room for it, it is not copied so often.
-  'node-option': [
-    `import=${pathToFileURL(join(__dirname, 'test', 'support', 'compiled.mjs')).href}`,
-    'max-semi-space-size=32',
-  ],
+  'node-option': [`import=${pathToFileURL(join(__dirname, 'test', 'support', 'compiled.mjs')).href}`],
   reporter: './test/support/reporter.cjs',
   // Generous: machines differ by a factor of three, the cores are shared with other test files, and a first test may have to start
   // PostgreSQL. What takes too long is measured by the bench.

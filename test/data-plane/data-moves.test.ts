@@ -116,7 +116,7 @@ for (const kinds of [
 
     it('is not switched if a row or a file differs, and what differs is copied again', async () => {
       for (const tamper of [changeRow, changeFile]) {
-        const pair = await filled(opened);
+        const pair = await filled(opened, LARGE);
         const sent = await rowsOf(pair.from.database, pair.call.tenantId);
         const changes = first('digestRows', () => tamper(pair));
         await faulty(pair.moves(changes).move({ ...pair.request, direction: 'agent' }), 'DATA_MOVE_UNVERIFIED');

@@ -67,28 +67,27 @@ forEachServer(
       for (const endpoint of endpoints.filter(({ query }) => query !== undefined)) {
         const { route } = endpoint;
 
-        if (kind === 'remote')
-          it(`in the query of ${route} is a 400 that names the parameter`, async () => {
-            const sample = await sampleOf(route, org);
-            const wrong: string[] = [];
-            const values = queryFields(endpoint).flatMap(({ path, schema }) => {
-              const others = requiredBeside(endpoint, sample, path);
-              // A list may be a repeated key; the error names the wrong element.
-              const isList = typesOf(schema).includes('array');
-              return [
-                ...hostileParameters(isList ? (schema['items'] as Json) : schema).map((value) => ({
-                  path: isList ? `${path}[0]` : path,
-                  query: `${others}${path}=${value}`,
-                })),
-                ...(isList ? [] : [{ path, query: `${others}${path}=1&${path}=2` }]),
-              ];
-            });
-            await each(values, async ({ path, query }) => {
-              const fault = faultOf(await send<FrameworkError>(org.client, route, sample, { query }), [path]);
-              if (fault !== undefined) wrong.push(`${query.slice(0, 60)}: ${fault}`);
-            });
-            expect(wrong).to.deep.equal([]);
+        it(`in the query of ${route} is a 400 that names the parameter`, async () => {
+          const sample = await sampleOf(route, org);
+          const wrong: string[] = [];
+          const values = queryFields(endpoint).flatMap(({ path, schema }) => {
+            const others = requiredBeside(endpoint, sample, path);
+            // A list may be a repeated key; the error names the wrong element.
+            const isList = typesOf(schema).includes('array');
+            return [
+              ...hostileParameters(isList ? (schema['items'] as Json) : schema).map((value) => ({
+                path: isList ? `${path}[0]` : path,
+                query: `${others}${path}=${value}`,
+              })),
+              ...(isList ? [] : [{ path, query: `${others}${path}=1&${path}=2` }]),
+            ];
           });
+          await each(values, async ({ path, query }) => {
+            const fault = faultOf(await send<FrameworkError>(org.client, route, sample, { query }), [path]);
+            if (fault !== undefined) wrong.push(`${query.slice(0, 60)}: ${fault}`);
+          });
+          expect(wrong).to.deep.equal([]);
+        });
 
         it(`in the query of ${route}: an invalid id matches no record`, async () => {
           const sample = await sampleOf(route, org);

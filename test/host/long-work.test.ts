@@ -11,6 +11,7 @@ import { OPERATIONS, type Operations } from '../../data-plane-agent/plane/operat
 import { fakeClock } from '../support/clock.js';
 import { failureOf } from '../support/failures.js';
 import { HARBOUR, MING, ofRows } from '../support/import-samples.js';
+import { until } from '../support/joined-agent.js';
 import { aCall, openTenantDatabase } from '../support/plane.js';
 import { needsPostgres } from '../support/postgres.js';
 import { aContract } from '../support/samples.js';
@@ -150,10 +151,14 @@ describe('long imports', function () {
       entry: ANSWERS_TWO_TOGETHER,
     });
     const one = () => longWork.plane.invoke('continueImports', { call: aCall() }, {});
-    await Promise.all([one(), one()]);
-    expect(await one()).to.deep.include({ output: { more: false, abandoned: 0 } }); // takes longer
-    while (longWork.isUp) await sleep(20);
-    await opened.close();
+    try {
+      await Promise.all([one(), one()]);
+      expect(await one()).to.deep.include({ output: { more: false, abandoned: 0 } }); // takes longer than `idleMs`
+      await until(() => Promise.resolve(!longWork.isUp), 'the thread has ended as idle');
+    } finally {
+      await longWork.close();
+      await opened.close();
+    }
   });
 
   describe('whose thread dies', () => {

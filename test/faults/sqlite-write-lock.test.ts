@@ -37,7 +37,7 @@ describe('two processes that write to one SQLite file all the time', () => {
       // When the first has finished, the other has got its share.
       const end = Math.min(...[one, other].map(({ endedAt }) => Math.max(...endedAt)));
       const share = Math.min(...[one, other].map(({ endedAt }) => endedAt.filter((at) => at <= end).length));
-      expect(share).to.be.at.least(WRITES / 10); // other test files may have the cores for a while
+      expect(share).to.be.at.least(WRITES / 4);
     } finally {
       await database.close();
       await rm(folder, { recursive: true, force: true });
