@@ -1,10 +1,17 @@
 /** How long work may block the event loop, in milliseconds; others wait little longer than this. */
 const SLICE_MS = 10;
 /**
- * Iterations of the event loop between two slices. libuv accepts one connection per iteration: with one iteration per
- * slice, a client that opens many connections would wait for seconds. An iteration without work takes microseconds.
+ * Iterations of the event loop between two pieces of work that each take most of one. libuv accepts one connection per
+ * iteration: with one iteration per piece, a client that opens many connections would wait for seconds. An iteration
+ * without work takes microseconds.
  */
 const ITERATIONS = 32;
+
+/** Calls `run` after connections and requests that have arrived by then are accepted and read. */
+export function afterArrivals(run: () => void, iterations = ITERATIONS): void {
+  if (iterations <= 0) run();
+  else setImmediate(afterArrivals, run, iterations - 1);
+}
 
 /**
  * For long synchronous work, such as work on SQLite: call the returned function between its steps. It yields to the
@@ -30,6 +37,8 @@ const waiting: (() => void)[] = [];
 /** Whether some of it has been waiting since an earlier iteration. */
 let isReady = false;
 let isScheduled = false;
+/** Whether the next piece of waiting work is scheduled for when others have been heard. */
+let isComing = false;
 
 function begin(): number {
   schedule();
@@ -55,13 +64,12 @@ function end(): void {
   since = undefined;
   isScheduled = false;
   isReady = waiting.length > 0;
-  if (isReady) scheduleAfter(ITERATIONS);
-}
-
-function scheduleAfter(iterations: number): void {
-  if (isScheduled) return; // other work has begun a slice meanwhile
-  if (iterations <= 1) schedule();
-  else setImmediate(scheduleAfter, iterations - 1);
+  if (!isReady || isComing) return;
+  isComing = true;
+  afterArrivals(() => {
+    isComing = false;
+    schedule();
+  });
 }
 
 /** A sequential `map` that yields to the event loop. */

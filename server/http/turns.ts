@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { fail, type Failure } from '../../data-plane-agent/base/failures.js';
+import { afterArrivals } from '../../data-plane-agent/base/yielding.js';
 
 /**
  * Lets requests begin as fast as the process works, in turns of the tenants, and refuses at once what would wait too
@@ -63,7 +64,7 @@ export function createTurns({
   isBusy = loopIsBusy(),
   longestWaitMs = LONGEST_WAIT_MS,
   now = () => performance.now(),
-  nextTurn = setImmediate,
+  nextTurn = afterArrivals,
   later = (run, ms) => setTimeout(run, ms).unref(),
 }: TurnsOptions = {}): Turns {
   /** By tenant. The tenant that has waited longest since its last turn comes first. */

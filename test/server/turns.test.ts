@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
 import { createTurns, type Turns, type TurnsOptions } from '../../server/http/turns.js';
 import { failureOf } from '../support/failures.js';
 
@@ -149,5 +152,40 @@ describe('turns of requests', () => {
     let taken = 0;
     for (; !turns.isOver('a') && taken < 10_000; taken++) void turns.take('a');
     expect(taken).to.be.within(100, 1_000);
+  });
+
+  it('hear a hundred clients that connect at once before a tenth of their requests have begun', async () => {
+    const CLIENTS = 100;
+    const turns = createTurns({ isBusy: () => true });
+    let begun = 0;
+    const begunWhenHeard: number[] = [];
+    const server = createServer((_request, answer) => {
+      begunWhenHeard.push(begun);
+      void (async () => {
+        const turn = await turns.take('a');
+        begun += 1;
+        const until = performance.now() + 6; // longer than requests begin in one turn of the event loop
+        while (performance.now() < until);
+        answer.end();
+        turn.ended();
+      })();
+    });
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const { port } = server.address() as AddressInfo; // of a server that listens on a port
+    const clients = Array.from({ length: CLIENTS }, () => connect(port, '127.0.0.1'));
+    try {
+      await Promise.all(
+        clients.map(async (client) => {
+          client.write('GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n');
+          await once(client.resume(), 'close');
+        }),
+      );
+      expect(begunWhenHeard).to.have.length(CLIENTS);
+      expect(begun).to.equal(CLIENTS);
+      expect(Math.max(...begunWhenHeard)).to.be.below(CLIENTS / 10);
+    } finally {
+      for (const client of clients) client.destroy();
+      server.close();
+    }
   });
 });
