@@ -4,5 +4,5 @@ export interface Clock {
   now(): number;
 }
 
-/** The system clock. Only entry points use it directly. */
+/** The system clock. Only entry points use it directly, and new ids, which it orders. */
 export const systemClock: Clock = { now: () => Date.now() };

@@ -13,7 +13,7 @@ export interface CommandLine {
   /** The name of the program, which begins its messages. */
   readonly name: string;
   readonly io: Io;
-  create(how: { readonly json: boolean }): Command;
+  create(how: { readonly json: boolean }): Command | Promise<Command>;
 }
 
 /**
@@ -23,7 +23,8 @@ export interface CommandLine {
 export async function runCommand(args: readonly string[], { name, io, create }: CommandLine): Promise<number> {
   const json = args.includes('--json');
   try {
-    await create({ json }).parseAsync(args, { from: 'user' });
+    const program = await create({ json });
+    await program.parseAsync(args, { from: 'user' });
     return EXIT.ok;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
