@@ -7,4 +7,4 @@ import { createProgram } from './program.js';
  * 78 invalid configuration.
  */
 export const run = (args: readonly string[], cli: Cli): Promise<number> =>
-  runCommand(args, { name: 'duebook', io: cli.io, create: (how) => createProgram(cli, how) });
+  runCommand(args, { name: 'duebook', io: cli.io, create: (how) => createProgram(cli, { ...how, command: args[0] }) });

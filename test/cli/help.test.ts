@@ -7,7 +7,7 @@ import { systemClock } from '../../data-plane-agent/base/clock.js';
 import { installations } from '../support/cli.js';
 
 const GOLDEN = new URL('./golden/', import.meta.url);
-const program = createProgram(
+const program = await createProgram(
   {
     io: createIo(process),
     clock: systemClock,

@@ -8,6 +8,18 @@ import { read, sourceFiles } from '../support/source.js';
 
 const product = sourceFiles().filter((file) => !file.startsWith('test/'));
 
+const program = await createProgram(
+  {
+    io: createIo(process),
+    clock: systemClock,
+    env: () => ({}),
+    nodeVersion: process.versions.node,
+    process,
+    server: () => Promise.reject(new Error('no command runs')),
+  },
+  { json: false },
+);
+
 describe('docs/cli.md', function () {
   this.timeout(180_000);
   const install = installations();
@@ -18,17 +30,6 @@ describe('docs/cli.md', function () {
       const [, first = '', second = ''] = line.split(/(?<!\\)\|/);
       return [...first.matchAll(/`([a-z -]+)`/g)].map(([, command = '']) => [command, second] as const);
     }),
-  );
-  const program = createProgram(
-    {
-      io: createIo(process),
-      clock: systemClock,
-      env: () => ({}),
-      nodeVersion: process.versions.node,
-      process,
-      server: () => Promise.reject(new Error('no command runs')),
-    },
-    { json: false },
   );
   const leaves = (command: Command, before = ''): string[] =>
     command.commands.flatMap((one) =>
