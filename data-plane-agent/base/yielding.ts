@@ -6,11 +6,18 @@ const SLICE_MS = 10;
  * without work takes microseconds.
  */
 const ITERATIONS = 32;
+/** Milliseconds that they may take together: if there is other work in them, the waiting work has its share all the same. */
+const ITERATIONS_MS = 5;
 
-/** Calls `run` after connections and requests that have arrived by then are accepted and read. */
-export function afterArrivals(run: () => void, iterations = ITERATIONS): void {
-  if (iterations <= 0) run();
-  else setImmediate(afterArrivals, run, iterations - 1);
+/** Calls `run` after connections and requests that have arrived by then are accepted and read, or most of them. */
+export function afterArrivals(run: () => void): void {
+  // From the next iteration on: the caller may still be at work in this one.
+  setImmediate(() => iterate(run, ITERATIONS, performance.now() + ITERATIONS_MS));
+}
+
+function iterate(run: () => void, iterations: number, until: number): void {
+  if (iterations <= 0 || performance.now() > until) run();
+  else setImmediate(iterate, run, iterations - 1, until);
 }
 
 /**

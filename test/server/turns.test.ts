@@ -147,6 +147,21 @@ describe('turns of requests', () => {
     expect(turns.isOver('a')).to.equal(false);
   });
 
+  it('are all taken of a burst, whatever the pace was before it', async () => {
+    const { turns, passes, turn } = simulated();
+    const take = (tenant: string) => void Promise.resolve(turns.take(tenant)).then(() => passes(100));
+    take('a');
+    passes(6);
+    for (let n = 0; n < 20; n++) take('a');
+    while (turns.waiting > 0) await turn();
+    passes(11);
+    // At the pace of the requests before, they would wait for 30 s.
+    for (let n = 0; n < 300; n++) take('a');
+    expect(turns.waiting).to.equal(300);
+    passes(600);
+    expect(turns.isOver('a')).to.equal(true);
+  });
+
   it('wait only up to a number', () => {
     const { turns } = simulated({ mayBegin: () => false });
     let taken = 0;
