@@ -2,13 +2,10 @@ import { expect } from 'chai';
 import type { ContractDetail, ContractSummary } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { installations } from '../support/cli.js';
 import { client } from '../support/http.js';
-import { all, type DemoData, got } from '../support/demo-features/ask.js';
+import { all, type DemoData, got, ofEach } from '../support/demo-features/ask.js';
 import { COLLECTION_FEATURES } from '../support/demo-features/collections.js';
 import { CONTRACT_FEATURES } from '../support/demo-features/contracts.js';
 import { MONEY_AND_CONFIGURATION_FEATURES } from '../support/demo-features/money-and-configuration.js';
-
-/** The number of contracts read at a time. */
-const AT_ONCE = 20;
 
 describe('the demo', function () {
   this.timeout(240_000);
@@ -33,11 +30,7 @@ describe('the demo', function () {
       );
     const [owner, seller] = [await signedIn('lin.hui'), await signedIn('zhang.wei')];
     const ids = (await all<ContractSummary>(owner, '/contracts')).map(({ id }) => id);
-    const contracts: ContractDetail[] = [];
-    for (let i = 0; i < ids.length; i += AT_ONCE)
-      contracts.push(
-        ...(await Promise.all(ids.slice(i, i + AT_ONCE).map((id) => got<ContractDetail>(owner, `/contracts/${id}`)))),
-      );
+    const contracts = await ofEach(ids, (id) => got<ContractDetail>(owner, `/contracts/${id}`));
     const demo: DemoData = {
       owner,
       seller,

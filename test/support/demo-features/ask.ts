@@ -47,6 +47,17 @@ export async function all<T>(who: Client, path: string): Promise<T[]> {
   return items;
 }
 
+/** What is asked at a time: a server refuses what would wait too long. */
+const AT_ONCE = 20;
+
+/** The answers about each of many, in their order. */
+export async function ofEach<T, R>(items: readonly T[], ask: (item: T) => Promise<R>): Promise<R[]> {
+  const answers: R[] = [];
+  for (let i = 0; i < items.length; i += AT_ONCE)
+    answers.push(...(await Promise.all(items.slice(i, i + AT_ONCE).map(ask))));
+  return answers;
+}
+
 export async function some(
   who: Client,
   path: string,

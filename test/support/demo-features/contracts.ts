@@ -15,7 +15,7 @@ import {
   WORKFLOW_EVENT_KINDS,
   WORKFLOW_STAGES,
 } from '../../../data-plane-agent/plane/contract/vocabulary.js';
-import { all, audit, audited, type DemoData, each, got, has, page, some } from './ask.js';
+import { all, audit, audited, type DemoData, each, got, has, ofEach, page, some } from './ask.js';
 
 export const CONTRACT_FEATURES: Readonly<Record<string, (demo: DemoData) => Promise<void> | void>> = {
   '4.3 contracts are found in every script, whatever the case': ({ owner }) =>
@@ -96,13 +96,12 @@ export const CONTRACT_FEATURES: Readonly<Record<string, (demo: DemoData) => Prom
   '4.3 a plan that was sent anew, a line that was added and removed, terms and notes that were changed: the history tells each':
     async ({ owner, contracts }) => {
       const entries = (
-        await Promise.all(
-          contracts
-            .filter(
-              ({ workflowAllowedRoles, notes }) =>
-                workflowAllowedRoles.length > 0 || notes.some(({ value }) => value.endsWith('in writing.')),
-            )
-            .map(({ id }) => all<HistoryEntry>(owner, `/contracts/${id}/history`)),
+        await ofEach(
+          contracts.filter(
+            ({ workflowAllowedRoles, notes }) =>
+              workflowAllowedRoles.length > 0 || notes.some(({ value }) => value.endsWith('in writing.')),
+          ),
+          ({ id }) => all<HistoryEntry>(owner, `/contracts/${id}/history`),
         )
       ).flat();
       has(entries, ({ action }) => action, [
@@ -129,7 +128,7 @@ export const CONTRACT_FEATURES: Readonly<Record<string, (demo: DemoData) => Prom
       ({ invoices, fulfillmentTasks, notes }) => invoices.length > 0 && fulfillmentTasks.length > 0 && notes.length > 2,
     );
     const ids = [...various.slice(0, 3).map(({ id }) => id), ...held.map(({ contractId }) => contractId)];
-    const entries = (await Promise.all(ids.map((id) => all<HistoryEntry>(owner, `/contracts/${id}/history`)))).flat();
+    const entries = (await ofEach(ids, (id) => all<HistoryEntry>(owner, `/contracts/${id}/history`))).flat();
     has(
       entries.flatMap(({ changes }) => changes),
       ({ record }) => record,
@@ -190,9 +189,7 @@ export const CONTRACT_FEATURES: Readonly<Record<string, (demo: DemoData) => Prom
     contracts,
   }) => {
     const events = (
-      await Promise.all(
-        contracts.map(({ id }) => got<readonly WorkflowEvent[]>(owner, `/contracts/${id}/workflow/events`)),
-      )
+      await ofEach(contracts, ({ id }) => got<readonly WorkflowEvent[]>(owner, `/contracts/${id}/workflow/events`))
     ).flat();
     has(events, ({ kind }) => kind, WORKFLOW_EVENT_KINDS);
     has(events, ({ actor }) => actor.roleCode, ['owner', 'admin', 'manager', 'sales', 'legal']);
