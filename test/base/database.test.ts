@@ -194,6 +194,56 @@ describe('a database', () => {
     });
 
     if (kind === 'sqlite') {
+      it('runs writes of one commit once, unless one of them fails halfway', async () => {
+        const database = await withTable((await fresh()).database);
+        const runs: string[] = [];
+        const together = (works: Readonly<Record<string, (tx: Transaction) => Promise<unknown>>>) =>
+          Promise.allSettled(
+            Object.entries(works).map(([name, work]) =>
+              database.write(NOBODY, async (tx) => {
+                runs.push(name);
+                await work(tx);
+              }),
+            ),
+          );
+        const adds = (id: number) => (tx: Transaction) =>
+          tx.run('INSERT INTO things (id, name) VALUES (?, ?)', [id, `n${id}`]);
+        const refused = () => Promise.reject(new Error('refused'));
+        const halfway = (id: number) => (tx: Transaction) => adds(id)(tx).then(refused);
+
+        await together({ one: adds(1), refused, two: adds(2) });
+        expect(runs.splice(0)).to.deep.equal(['one', 'refused', 'two']);
+        const outcomes = await together({ three: adds(3), halfway: halfway(4), five: adds(5), again: halfway(6) });
+        expect(runs.splice(0)).to.deep.equal(['three', 'halfway', 'three', 'five', 'again']);
+        expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled', 'rejected']);
+        await together({
+          parts: async (tx) => {
+            await adds(7)(tx);
+            await tx.savepoint(() => halfway(8)(tx)).catch(() => undefined);
+            await adds(9)(tx);
+          },
+        });
+        expect(runs.splice(0)).to.deep.equal(['parts', 'parts']);
+        expect(await names(database)).to.deep.equal(['n1', 'n2', 'n3', 'n5', 'n7', 'n9']);
+      });
+
+      it('undoes a long part by itself where that is asked for', async () => {
+        const database = await withTable((await fresh()).database);
+        let runs = 0;
+        await database.write(NOBODY, async (tx) => {
+          runs += 1;
+          const insert = 'INSERT INTO things (id, name) VALUES (?, ?)';
+          const part = async () => {
+            await tx.run(insert, [1, 'undone']);
+            throw new Error('undone');
+          };
+          await tx.savepoint(part, { isUndoneAlone: true }).catch(() => undefined);
+          await tx.run(insert, [2, 'kept']);
+        });
+        expect(runs).to.equal(1);
+        expect(await names(database)).to.deep.equal(['kept']);
+      });
+
       it('syncs each commit on every connection, also on those opened later', async () => {
         const { url, database, again } = await fresh();
         await withTable(database);

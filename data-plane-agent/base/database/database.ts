@@ -46,6 +46,11 @@ export interface SavepointOptions {
    * callers that handle no error of the database.
    */
   readonly isLazy?: boolean;
+  /**
+   * SQLite undoes `work` by itself as well, instead of running the whole transaction again without it: for long
+   * transactions, and for work that ends with an error by intention.
+   */
+  readonly isUndoneAlone?: boolean;
 }
 
 export interface Database {
@@ -67,8 +72,9 @@ export interface Database {
   generation(): number | undefined;
   /**
    * Runs `work` in a transaction and resolves once it is durable. Several queued writes may share one commit, each in
-   * its own savepoint, and `work` is run again after a serialisation conflict. It must therefore have no effects
-   * outside the transaction, and must not assume that it is the only work in it.
+   * its own savepoint, and `work` is run again after a serialisation conflict or, on SQLite, after a part of the
+   * transaction has failed. It must therefore have no effects outside the transaction, and must not assume that it is
+   * the only work in it.
    */
   write<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**

@@ -2,7 +2,7 @@ import type { Database as Connection, Statement } from 'better-sqlite3';
 import type { Knex } from 'knex';
 import type { Deadline } from '../deadline.js';
 import { yielding } from '../yielding.js';
-import type { Row, Transaction, Value } from './database.js';
+import type { Row, SavepointOptions, Transaction, Value } from './database.js';
 
 /** A prepared statement that builds rows from arrays, which is twice as fast as letting the driver build objects. */
 class Prepared {
@@ -56,15 +56,24 @@ export class Statements {
   }
 }
 
+/**
+ * With a savepoint SQLite copies each page that changes after it, although most work succeeds. So a transaction is first
+ * tried without any. If work that should be undone by itself fails after it has changed something, the transaction
+ * `isSpoilt`: it refuses statements, and has to be rolled back and run again with savepoints.
+ */
 export class SqliteTransaction implements Transaction {
   readonly dialect = 'sqlite';
   writes = 0;
+  isSpoilt = false;
+  /** Statements that may have changed something; `writes` does not count those that return rows. */
+  changes = 0;
   private open = true;
   private depth = 0;
   /** Yields to the event loop: the driver is synchronous, so thousands of statements would otherwise block it. */
   private readonly yieldIfDue = yielding();
   private readonly statements: Statements;
   private readonly opener: Knex;
+  readonly hasSavepoints: boolean;
   private deadline: Deadline | undefined;
 
   constructor(
@@ -72,11 +81,18 @@ export class SqliteTransaction implements Transaction {
     {
       statements,
       opener,
+      hasSavepoints,
       deadline,
-    }: { readonly statements: Statements; readonly opener: Knex; readonly deadline?: Deadline | undefined },
+    }: {
+      readonly statements: Statements;
+      readonly opener: Knex;
+      readonly hasSavepoints: boolean;
+      readonly deadline?: Deadline | undefined;
+    },
   ) {
     this.statements = statements;
     this.opener = opener;
+    this.hasSavepoints = hasSavepoints;
     this.deadline = deadline;
   }
 
@@ -93,20 +109,27 @@ export class SqliteTransaction implements Transaction {
   }
 
   async all(sql: string, values: readonly Value[] = []): Promise<Row[]> {
-    const rows = this.prepared(sql).all(values);
+    const prepared = this.prepared(sql);
+    const rows = prepared.all(values);
+    if (!prepared.statement.readonly) this.changes++;
     await this.yieldIfDue();
     return rows;
   }
 
   async get(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
-    const row = this.prepared(sql).get(values);
+    const prepared = this.prepared(sql);
+    const row = prepared.get(values);
+    if (!prepared.statement.readonly) this.changes++;
     await this.yieldIfDue();
     return row;
   }
 
   async run(sql: string, values: readonly Value[] = []): Promise<number> {
     const { changes } = this.prepared(sql).statement.run(...values);
-    if (changes > 0) this.writes++;
+    if (changes > 0) {
+      this.writes++;
+      this.changes++;
+    }
     await this.yieldIfDue();
     return changes;
   }
@@ -122,11 +145,26 @@ export class SqliteTransaction implements Transaction {
   table(name: string): Knex.QueryBuilder<Row, Row[]> {
     this.refuseWhenEnded();
     this.deadline?.signal.throwIfAborted();
+    this.changes++;
     this.writes++; // the builder does not report writes; too high a count is harmless
     return this.opener<Row, Row[]>(name).connection(this.connection);
   }
 
-  async savepoint<T>(work: () => Promise<T>): Promise<T> {
+  async savepoint<T>(work: () => Promise<T>, { isUndoneAlone = false }: SavepointOptions = {}): Promise<T> {
+    return this.hasSavepoints || isUndoneAlone ? this.marked(work) : this.unmarked(work);
+  }
+
+  private async unmarked<T>(work: () => Promise<T>): Promise<T> {
+    const before = this.changes;
+    try {
+      return await work();
+    } catch (error) {
+      this.isSpoilt ||= this.changes > before;
+      throw error;
+    }
+  }
+
+  private async marked<T>(work: () => Promise<T>): Promise<T> {
     const name = `s${++this.depth}`;
     this.control(`SAVEPOINT ${name}`);
     try {
@@ -158,5 +196,6 @@ export class SqliteTransaction implements Transaction {
 
   private refuseWhenEnded(): void {
     if (!this.open) throw new Error('a statement was run after its transaction had ended');
+    if (this.isSpoilt) throw new Error('the transaction is run again, because a part of it has failed');
   }
 }

@@ -4,6 +4,8 @@ import { isDatabaseError, translateError } from './errors.js';
 
 /** How long a write waits for other processes to release the file: as long as a client waits for its answer. */
 const GIVE_UP_MS = 30_000;
+/** How long a start waits for another process, such as the CLI, to release the file. */
+const BUSY_MS = 10_000;
 /** SQLite has no queue for its lock: those who wait ask again after at most this time, in milliseconds. */
 const ASK_AGAIN_MS = 4;
 /** Others that wrote within this time may be waiting. */
@@ -70,5 +72,18 @@ export class WriteLock {
   /** What was committed until now was not by other processes. */
   forgetOthers(): void {
     this.version = undefined;
+  }
+}
+
+/** Retries while another process holds the file. Switching a new file to WAL locks all of it. */
+export async function whenFree(work: () => void): Promise<void> {
+  const giveUpAt = performance.now() + BUSY_MS;
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isDatabaseError(translateError(error), 'busy') || performance.now() > giveUpAt) throw error;
+      await sleep(10);
+    }
   }
 }

@@ -1,15 +1,16 @@
-import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Database as Connection } from 'better-sqlite3';
 import knex, { type Knex } from 'knex';
 import type { Deadline } from '../deadline.js';
 import { readAnew } from '../once-a-turn.js';
 import type { Database, Exclusive, Row, Scope, Transaction, Value } from './database.js';
-import { DatabaseError, isUnavailable, isDatabaseError, translateError } from './errors.js';
+import { translateError } from './errors.js';
 import { queued } from './queued.js';
+import { SharedTransaction, type SharedWrite } from './sqlite-shared-transaction.js';
 import { SqliteCheckpoints } from './sqlite-checkpoints.js';
 import { deletionGuard, generationReader, isReadable, NO_CACHE, translated, type SqliteFile } from './sqlite-file.js';
 import { SqliteTransaction, Statements } from './sqlite-transaction.js';
-import { WriteLock } from './sqlite-write-lock.js';
+import { whenFree, WriteLock } from './sqlite-write-lock.js';
 
 /** In WAL mode readers do not wait for writers, so a few connections suffice. */
 const READERS = 4;
@@ -21,8 +22,6 @@ const JOIN_MS = 20;
 const CHECKPOINT_PAGES = 8_000;
 /** A transaction with more changing statements leaves a write-ahead log that takes long to checkpoint. */
 const LONG_WRITES = 2_000;
-/** How long a start waits for another process, such as the CLI, to release the file. */
-const BUSY_MS = 10_000;
 
 export interface SqliteOptions {
   /**
@@ -61,19 +60,6 @@ export async function openSqlite(filename: string, { writersTurn }: SqliteOption
   }
 }
 
-/** Retries while another process holds the file. Switching a new file to WAL locks all of it. */
-async function whenFree(work: () => void): Promise<void> {
-  const giveUpAt = performance.now() + BUSY_MS;
-  for (;;) {
-    try {
-      return work();
-    } catch (error) {
-      if (!isDatabaseError(translateError(error), 'busy') || performance.now() > giveUpAt) throw error;
-      await sleep(10);
-    }
-  }
-}
-
 // Set on each connection, because later connections to a WAL file default to synchronous=NORMAL, which loses the last
 // commits on a power failure.
 const EVERY_CONNECTION = [
@@ -90,10 +76,8 @@ const CHECKPOINT = `wal_autocheckpoint = ${CHECKPOINT_PAGES}`;
 // SQLite would wait in the only thread; the write lock is waited for aside.
 const NEVER_WAIT = 'busy_timeout = 0';
 
-interface WaitingWrite {
+interface WaitingWrite extends SharedWrite {
   readonly kind: 'write';
-  /** Resolves to the error, if it failed. */
-  run(tx: SqliteTransaction): Promise<unknown>;
   settle(error?: unknown): void;
 }
 
@@ -168,7 +152,7 @@ class SqliteDatabase implements Database {
 
   async read<T>({ deadline }: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const connection = await this.reader(deadline);
-    const tx = this.begin(connection, deadline);
+    const tx = this.begin(connection, { deadline });
     try {
       if (connection.inTransaction) connection.exec('ROLLBACK');
       tx.control('BEGIN');
@@ -199,7 +183,8 @@ class SqliteDatabase implements Database {
           kind: 'write',
           run: async (tx) => {
             try {
-              outcome = { value: await tx.savepoint(() => tx.until(deadline, () => work(tx))) };
+              const inTime = () => tx.until(deadline, () => work(tx));
+              outcome = { value: await (tx.hasSavepoints ? tx.savepoint(inTime) : inTime()) };
               return undefined;
             } catch (error) {
               outcome = { error };
@@ -303,16 +288,19 @@ class SqliteDatabase implements Database {
       group.push(...this.nextWrites());
       throw error;
     }
-    const tx = this.begin(this.writer);
+    const running = new SharedTransaction({
+      begin: (hasSavepoints) => this.begin(this.writer, { hasSavepoints }),
+      beginAgain: () => this.beginImmediate(),
+      hasEnded: () => !this.writer.inTransaction,
+      translated: (error) => translated(error, this.file),
+    });
     try {
       const since = performance.now();
       for (let write; (write = await this.joining(group, since));) {
         group.push(write);
-        const failed = translated(await write.run(tx), this.file);
-        // A full disk or an I/O error rolls back the whole transaction, and so every write of the group.
-        if (!this.writer.inTransaction)
-          throw isUnavailable(failed) ? failed : new DatabaseError('unreachable', undefined, failed);
+        await running.add(write);
       }
+      const { tx } = running;
       const isLong = tx.writes > LONG_WRITES;
       if (isLong) this.writer.pragma('wal_autocheckpoint = 0');
       tx.control('COMMIT');
@@ -321,7 +309,7 @@ class SqliteDatabase implements Database {
       if (isLong) void this.checkpoints.ended().then(() => this.mayCheckpointAgain());
       return isLong;
     } finally {
-      tx.end();
+      running.tx.end();
       end(this.writer, () => this.writer.exec('ROLLBACK'));
       this.lock.ended();
     }
@@ -337,9 +325,15 @@ class SqliteDatabase implements Database {
     return this.lock.begin();
   }
 
-  private begin(connection: Connection, deadline?: Deadline): SqliteTransaction {
+  private begin(
+    connection: Connection,
+    {
+      deadline,
+      hasSavepoints = false,
+    }: { readonly deadline?: Deadline | undefined; readonly hasSavepoints?: boolean } = {},
+  ): SqliteTransaction {
     const statements = this.statementsOf(connection);
-    return new SqliteTransaction(connection, { statements, opener: this.opener, deadline });
+    return new SqliteTransaction(connection, { statements, opener: this.opener, hasSavepoints, deadline });
   }
 
   private statementsOf(connection: Connection): Statements {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.js';
-import type { Database, Transaction } from '../../base/database/database.js';
+import type { Database, SavepointOptions, Transaction } from '../../base/database/database.js';
 import { together } from '../../base/together.js';
 import { isDatabaseError } from '../../base/database/errors.js';
 import { IdempotencyStore, type KeptAnswer, type Settled } from '../../base/database/idempotency.js';
@@ -88,7 +88,7 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
     clock,
     newId,
     signal: deadline.signal,
-    savepoint: (attempt) => savepoint({ tx, recorder, rollupDelta }, attempt),
+    savepoint: (attempt, options) => savepoint({ tx, recorder, rollupDelta }, attempt, options),
   });
 
   /** The context of a read: what it would change is not recorded. */
@@ -207,10 +207,11 @@ async function savepoint<T>(
     rollupDelta,
   }: { readonly tx: Transaction; readonly recorder: ChangeRecorder; readonly rollupDelta: RollupDelta },
   attempt: () => Promise<T>,
+  options?: SavepointOptions,
 ): Promise<T> {
   const marks = { recorder: recorder.mark(), rollupDelta: rollupDelta.mark() };
   try {
-    return await tx.savepoint(attempt);
+    return await tx.savepoint(attempt, options);
   } catch (error) {
     recorder.rollBackTo(marks.recorder);
     rollupDelta.rollBackTo(marks.rollupDelta);

@@ -20,9 +20,10 @@ export interface OperationContext {
   readonly signal: AbortSignal;
   /**
    * Runs work that may fail on its own, such as a row of an import. A failure undoes its writes, recorded changes and
-   * rollup deltas, and is rethrown.
+   * rollup deltas, and is rethrown. On SQLite the whole transaction may be run again without it, unless the work
+   * `isUndoneAlone`: for long transactions, and for work that ends with an error by intention.
    */
-  savepoint<T>(work: () => Promise<T>): Promise<T>;
+  savepoint<T>(work: () => Promise<T>, options?: { readonly isUndoneAlone?: boolean }): Promise<T>;
 }
 
 /** The steps of an operation that uses nothing but the database. */

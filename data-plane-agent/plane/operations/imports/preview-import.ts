@@ -16,9 +16,12 @@ export const previewImport = operation({
   prepare: async (context, call, input) => ({ input, prepared: await prepareCandidates(context, call, input) }),
   async run(context, call, { input, prepared }) {
     try {
-      return await context.savepoint(async () => {
-        throw new Undone(await enterCandidates(context, call, { input, prepared }));
-      });
+      return await context.savepoint(
+        async () => {
+          throw new Undone(await enterCandidates(context, call, { input, prepared }));
+        },
+        { isUndoneAlone: true },
+      );
     } catch (error) {
       if (error instanceof Undone) return reportOf(null, { ...error.imported, rights: call.rights });
       throw error;

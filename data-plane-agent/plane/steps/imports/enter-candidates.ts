@@ -42,21 +42,24 @@ export async function enterCandidates(
 
 export interface EnteringParts extends Pick<PreparedImport, 'checked' | 'unread'> {
   readonly members: ImportInput['people']['members'];
+  /** Whether the transaction is so short that it may be run again when a contract is refused. */
+  readonly isRepeatable?: boolean;
 }
 
 /** Enters some of the contracts, and indexes them for search. */
 export async function enterChecked(
   context: OperationContext,
   call: Call,
-  { checked, members, unread }: EnteringParts,
+  { checked, members, unread, isRepeatable = false }: EnteringParts,
 ): Promise<Outcome[]> {
   const { store } = context;
   await store.closings.hold(new Set(checked.flatMap(({ result }) => (result.ok ? [result.input.subjectId] : []))));
   await store.lifecycle.ensureShipped(); // outside the savepoints, which may be rolled back
-  const entering: Entering = { members, yieldIfDue: yielding(context.signal), unread, entered: [] };
+  const entering: Entering = { members, yieldIfDue: yielding(context.signal), unread, isRepeatable, entered: [] };
   const outcomes: Outcome[] = [];
-  for (let at = 0; at < checked.length; at += PER_SAVEPOINT)
-    outcomes.push(...(await enterSome(context, call, { checked: checked.slice(at, at + PER_SAVEPOINT), entering })));
+  const size = isRepeatable ? 1 : PER_SAVEPOINT;
+  for (let at = 0; at < checked.length; at += size)
+    outcomes.push(...(await enterSome(context, call, { checked: checked.slice(at, at + size), entering })));
   await store.contracts.index(entering.entered, entering.yieldIfDue);
   return outcomes;
 }
@@ -116,6 +119,7 @@ function ownWarnings(
 }
 
 interface Entering extends Pick<EnteringParts, 'members' | 'unread'> {
+  readonly isRepeatable: boolean;
   /** Yields to the event loop from time to time. */
   readonly yieldIfDue: () => Promise<void>;
   /** Contracts that are not yet indexed for search. */
@@ -168,14 +172,16 @@ async function enterSome(
     entering.entered.push(entered.row);
     return entered;
   };
+  const options = { isUndoneAlone: !entering.isRepeatable };
   try {
-    return await context.savepoint(() => oneByOne(checked, (one) => attempt(one, enter)));
+    if (checked.length > 1)
+      return await context.savepoint(() => oneByOne(checked, (one) => attempt(one, enter)), options);
   } catch (error) {
     if (!isFailure(error)) throw error;
     entering.entered.length = enteredBefore;
   }
   return oneByOne(checked, (one) =>
-    attempt(one, (input) => context.savepoint(() => enter(input))).catch(async (error: unknown) => {
+    attempt(one, (input) => context.savepoint(() => enter(input), options)).catch(async (error: unknown) => {
       if (isFailure(error)) return refused(one.candidate, await problemsOf(error, one.candidate));
       throw error;
     }),

@@ -36,7 +36,12 @@ export async function finishImport(
       const entered = await steps.write(async (context) => {
         const { runningImports } = context.store;
         await runningImports.renew(lease);
-        const made = await enterChecked(context, call, { checked: some, members, unread });
+        const made = await enterChecked(context, call, {
+          checked: some,
+          members,
+          unread,
+          isRepeatable: true,
+        });
         await runningImports.addPart(lease, {
           kind: 'outcomes',
           position,
