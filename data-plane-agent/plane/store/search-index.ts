@@ -67,16 +67,17 @@ export async function indexText(
 
 /**
  * Indexes the contracts of an import. SQLite collects index entries in memory. In the statement that exceeds a limit it
- * writes them and merges them with earlier ones, which takes up to fifty milliseconds. Therefore the limit is lowered,
- * and the merging is done in steps of a few pages between the contracts. Both settings are stored in the database and
- * restored in the same transaction.
+ * writes them and merges them with earlier ones, which takes up to fifty milliseconds. Therefore the limit is lowered for
+ * long texts, and the merging is done in steps of a few pages between the contracts. Both settings are stored in the
+ * database and restored in the same transaction.
  */
 export async function indexTexts(
   tx: Transaction,
   tenantId: string,
   { rows, yieldIfDue }: { readonly rows: readonly SearchedRow[]; readonly yieldIfDue: () => Promise<void> },
 ): Promise<void> {
-  const inSteps = tx.dialect === 'sqlite' && rows.length > ROWS_PER_STEP;
+  const characters = rows.reduce((sum, row) => sum + textOf(row).length, 0);
+  const inSteps = tx.dialect === 'sqlite' && characters > LONG_TEXTS;
   if (inSteps) await setIndex(tx, { hashsize: 256 * 1024, automerge: 0 });
   for (const [i, row] of rows.entries()) {
     await yieldIfDue();
@@ -86,6 +87,8 @@ export async function indexTexts(
   if (inSteps) await setIndex(tx, { hashsize: 1024 * 1024, automerge: 4 }); // the defaults
 }
 
+/** Characters of texts, whose entries take several times as many bytes. */
+const LONG_TEXTS = 16 * 1024;
 const ROWS_PER_STEP = 8;
 /** Four times as many pages as eight contracts with long remarks fill. */
 const PAGES_PER_STEP = 16;

@@ -9,8 +9,11 @@ import type { OperationSteps } from '../operation-context.js';
 import { enterChecked, lookedBackOn, type EnteringParts } from './enter-candidates.js';
 import type { PreparedImport } from './prepare-candidates.js';
 
-/** Contracts and payment lines that are entered in one transaction, unless a contract has more lines. */
-const RECORDS_AT_ONCE = 80;
+/**
+ * Contracts and payment lines that are entered in one transaction, unless a contract has more lines: as many as take
+ * about this time, within these limits.
+ */
+const AT_ONCE = { ms: 40, fewest: 80, most: 240 } as const;
 
 export interface StagedImport extends Pick<EnteringParts, 'members'> {
   readonly lease: ImportLease;
@@ -32,8 +35,12 @@ export async function finishImport(
   );
   let position = stored.length;
   return orReleased(steps, lease, async () => {
-    for (const some of someAtOnce(withoutOutcome(checked, outcomes))) {
+    const left = withoutOutcome(checked, outcomes);
+    for (let at = 0, size: number = AT_ONCE.fewest; at < left.length;) {
+      const { some, records } = someAtOnce(left, { at, size });
+      let began = 0;
       const entered = await steps.write(async (context) => {
+        began = performance.now(); // others wait from here until the commit
         const { runningImports } = context.store;
         await runningImports.renew(lease);
         const made = await enterChecked(context, call, {
@@ -49,6 +56,9 @@ export async function finishImport(
         });
         return made;
       });
+      const tookMs = performance.now() - began;
+      size = Math.min(Math.max((records * AT_ONCE.ms) / tookMs, AT_ONCE.fewest), AT_ONCE.most);
+      at += some.length;
       position += 1;
       outcomes.push(...entered);
     }
@@ -119,20 +129,19 @@ export async function afterError(
   throw error;
 }
 
-/** Few enough contracts that others hardly wait for the transaction in which they are entered. */
-function* someAtOnce(checked: PreparedImport['checked']): Generator<PreparedImport['checked']> {
-  let some: PreparedImport['checked'][number][] = [];
+/** The next contracts, few enough that others hardly wait for the transaction in which they are entered. */
+function someAtOnce(
+  left: PreparedImport['checked'],
+  { at, size }: { readonly at: number; readonly size: number },
+): { readonly some: PreparedImport['checked']; readonly records: number } {
   let records = 0;
-  for (const one of checked) {
-    const payments: unknown = one.candidate.input['payments'];
+  let end = at;
+  for (const { candidate } of left.slice(at, at + AT_ONCE.most)) {
+    const payments: unknown = candidate.input['payments'];
     const own = 1 + (Array.isArray(payments) ? payments.length : 0);
-    if (some.length > 0 && records + own > RECORDS_AT_ONCE) {
-      yield some;
-      some = [];
-      records = 0;
-    }
-    some.push(one);
+    if (end > at && records + own > size) break;
     records += own;
+    end += 1;
   }
-  if (some.length > 0) yield some;
+  return { some: left.slice(at, end), records };
 }
