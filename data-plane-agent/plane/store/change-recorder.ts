@@ -73,17 +73,15 @@ export class ChangeRecorder {
     if (record === null) throw new Error(`${table.name} is not audited`);
     const undeclared = Object.keys(facts ?? {}).filter((name) => !table.facts.includes(name));
     if (undeclared.length > 0) throw new Error(`${table.name} declares no facts ${undeclared.join(', ')}`);
-    const found = [...differences(before ?? {}, after ?? {})].flatMap(([field, change]) => {
+    const fields: Record<string, Move> = {};
+    let hasMoney = false;
+    for (const [field, change] of differences(before ?? {}, after ?? {})) {
       const column = columns.get(field);
-      return column && column.auditName !== null ? [{ field, column, change }] : [];
-    });
-    const fields = {
-      ...Object.fromEntries(
-        found.map(({ field, column, change }) => [column.auditName ?? field, kept(column, change)]),
-      ),
-      ...Object.fromEntries(differences({}, facts ?? {})),
-    };
-    const hasMoney = found.some(({ column }) => column.meaning === 'money');
+      if (!column || column.auditName === null) continue;
+      fields[column.auditName ?? field] = kept(column, change);
+      hasMoney ||= column.meaning === 'money';
+    }
+    if (facts) for (const [name, change] of differences({}, facts)) fields[name] = change;
     this.entries.push({
       root: root ?? { kind: record, id },
       change: { record, id, ...(hasMoney ? { currency: [currencyOf(before), currencyOf(after)] } : {}), fields },
@@ -226,17 +224,21 @@ async function insertRows(
 }
 
 /** The fields that differ, in the order of their keys. */
-function differences(before: object, after: object): Map<string, Move> {
+function differences(before: object, after: object): [field: string, move: Move][] {
   const old = before as Record<string, unknown>;
   const fresh = after as Record<string, unknown>;
-  const fields = new Map<string, Move>();
-  for (const key of new Set([...Object.keys(old), ...Object.keys(fresh)])) {
+  const found: [string, Move][] = [];
+  for (const key of Object.keys(old)) {
     const was = old[key] ?? null;
     const is = fresh[key] ?? null;
     if (was === is || (typeof is === 'object' && JSON.stringify(was) === JSON.stringify(is))) continue;
-    fields.set(key, [was, is]);
+    found.push([key, [was, is]]);
   }
-  return fields;
+  for (const key of Object.keys(fresh)) {
+    const is = fresh[key] ?? null;
+    if (is !== null && !Object.hasOwn(old, key)) found.push([key, [null, is]]);
+  }
+  return found;
 }
 
 /** Masks account numbers to their last four characters, and reduces values by key to the keys that differ. */
@@ -250,7 +252,7 @@ function kept({ meaning }: Column<unknown>, move: Move): Move {
 function changedKeys(before: unknown, after: unknown): Move {
   if (typeof before !== 'object' || typeof after !== 'object' || before === null || after === null)
     return [before, after];
-  const changed = [...differences(before, after)];
+  const changed = differences(before, after);
   const side = (at: 0 | 1) =>
     Object.fromEntries(changed.flatMap(([key, move]) => (move[at] === null ? [] : [[key, move[at]]])));
   return [side(0), side(1)];
