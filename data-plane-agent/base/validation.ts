@@ -30,6 +30,8 @@ const ajv = new Ajv2020({
   allErrors: true,
   allowUnionTypes: true,
   ownProperties: true,
+  // What a schema defines is a function of its own: see `answerChecker`.
+  inlineRefs: false,
 });
 ajv.addFormat('date', { type: 'string', validate: isDay });
 ajv.addFormat('currency', { type: 'string', validate: isCurrency });

@@ -172,6 +172,24 @@ describe('validation', () => {
     ).to.equal(false);
   });
 
+  it('names a field of a response within lists, and within the JSON text of a list', () => {
+    const lines = s.list(s.object({ parts: s.list(s.object({ name: s.name({ max: 5 }) }), 2) }), 2);
+    const schema = s.object({ items: lines, texts: s.list(s.jsonText(s.object({ lines })), 2) });
+    const list = (name: string) => [{ parts: [{ name: 'a' }, { name }] }];
+    const texts = (name: string) => [JSON.stringify({ lines: list(name) })];
+    const checked = (value: unknown) => issues(answerChecker(schema)(value));
+    expect(answerChecker(schema)({ items: list('b'), texts: texts('b') }).ok).to.equal(true);
+    expect(checked({ items: list('too long'), texts: texts('b') })).to.deep.equal([
+      'items[0].parts[1].name must have at most 5 characters',
+    ]);
+    expect(checked({ items: list('b'), texts: [...texts('b'), ...texts('too long')] })).to.deep.equal([
+      'texts[1] must be JSON text that matches its schema',
+    ]);
+    expect(checked({ items: [{ parts: [{ name: 'b', more: 1 }] }], texts: [] })).to.deep.equal([
+      'items[0].parts[0].more is not a known field',
+    ]);
+  });
+
   it('keeps the calendar day of a timestamp as written', () => {
     expect(value({ name: 'x', due: '2026-03-31T23:30:00+09:00' }).due).to.equal('2026-03-31');
     expect(issues(check({ name: 'x', due: '2026-02-30' }))).to.deep.equal([
