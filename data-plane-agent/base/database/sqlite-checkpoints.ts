@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 
 /** After so many changing statements the log is copied; each changes one page or a few. */
-const WRITES = 2_000;
+const WRITES = 1_000;
 /** Milliseconds without a checkpoint, after which the thread ends. */
 const IDLE_MS = 10_000;
 
