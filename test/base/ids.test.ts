@@ -11,6 +11,25 @@ describe('ids', () => {
     expect(new Set(made).size).to.equal(1000);
   });
 
+  it('have random bits of their own, however many are made', () => {
+    const made = Array.from({ length: 10_000 }, newId);
+    expect(new Set(made.map((id) => id.slice(-11))).size, 'the last 44 bits').to.equal(made.length);
+    const firstOfEachMs = new Map(made.map((id) => [id.slice(0, 13), id] as const).toReversed());
+    const counts = [...firstOfEachMs.values()].map((id) => id.slice(15, 23));
+    expect(new Set(counts).size, 'where the count of each millisecond begins').to.equal(counts.length);
+  });
+
+  it('sort by creation while the clock is set back', () => {
+    const before = newId();
+    const { now } = Date;
+    Date.now = () => now() - 60_000;
+    try {
+      expect([before, newId(), newId()].every((id, i, all) => i === 0 || id > (all[i - 1] ?? ''))).to.equal(true);
+    } finally {
+      Date.now = now;
+    }
+  });
+
   it('are recognised in any version, in canonical form only', () => {
     expect(
       [newId(), '11111111-1111-1111-1111-111111111111', '3f2504e0-4f89-41d3-9a0c-0305e82c3301'].every(isId),

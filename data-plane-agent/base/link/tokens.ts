@@ -64,7 +64,7 @@ export interface TokenFacts {
   readonly audience: string;
 }
 
-/** Signs a token with a new `jti`. */
+/** Signs a token, with a new `jti` unless the claims have one. */
 export function signToken(
   { type, issuer, audience }: TokenFacts,
   { claims, signer, clock }: { readonly claims: JWTPayload; readonly signer: Signer; readonly clock: Clock },
@@ -72,7 +72,7 @@ export function signToken(
   const at = clock.now();
   return signCompact(
     {
-      jti: newId(),
+      jti: claims.jti ?? newId(),
       ...claims,
       iss: issuer,
       aud: audience,
