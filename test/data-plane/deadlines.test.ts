@@ -109,6 +109,7 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
       gate = new Gate();
       operations = operationsAt(gate);
       call = aCall();
+      await changes(); // the first connection to a database takes part of a short deadline
       plane = createLocalDataPlane({ operations, database, clock, keyRing, external: outside });
       if (kind !== 'sqlite over the wire') return;
       const wire = await serveOverHttp(plane, Object.keys(operations) as (keyof Listed)[]);
