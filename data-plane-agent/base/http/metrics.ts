@@ -210,7 +210,9 @@ export function createMetrics({
  */
 async function textOf(registry: Registry, others: OtherProcesses | undefined): Promise<string> {
   if (!others) return registry.metrics();
-  const own = await registry.getMetricsAsJSON();
+  // A copy: the library returns its counters, which count on while the others answer. The sum would be more than what the
+  // others know of this process, and would fall if it ended.
+  const own = structuredClone(await registry.getMetricsAsJSON());
   const measured = await others(own);
   if (!measured) throw problem(503, 'Not every process has answered in time', { 'Retry-After': '1' });
   return AggregatorRegistry.aggregate([own, ...measured]).metrics();
