@@ -1,23 +1,11 @@
 import { expect } from 'chai';
 import type { Command } from 'commander';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createIo } from '../../data-plane-agent/base/command-line/io.js';
-import { createProgram } from '../../cli/program.js';
-import { systemClock } from '../../data-plane-agent/base/clock.js';
+import { wholeProgram } from '../support/cli-program.js';
 import { installations } from '../support/cli.js';
 
 const GOLDEN = new URL('./golden/', import.meta.url);
-const program = await createProgram(
-  {
-    io: createIo(process),
-    clock: systemClock,
-    env: () => ({}),
-    nodeVersion: process.versions.node,
-    process,
-    server: () => Promise.reject(new Error('no command runs')),
-  },
-  { json: false },
-);
+const program = await wholeProgram();
 /** All commands: `''` for the program itself, `codes`, `codes issue` and so on. */
 const commands = ['', ...namesOf(program)];
 

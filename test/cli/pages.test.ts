@@ -1,24 +1,12 @@
 import { expect } from 'chai';
 import type { Command } from 'commander';
-import { createProgram } from '../../cli/program.js';
-import { systemClock } from '../../data-plane-agent/base/clock.js';
-import { createIo } from '../../data-plane-agent/base/command-line/io.js';
+import { wholeProgram } from '../support/cli-program.js';
 import { installations } from '../support/cli.js';
 import { read, sourceFiles } from '../support/source.js';
 
 const product = sourceFiles().filter((file) => !file.startsWith('test/'));
 
-const program = await createProgram(
-  {
-    io: createIo(process),
-    clock: systemClock,
-    env: () => ({}),
-    nodeVersion: process.versions.node,
-    process,
-    server: () => Promise.reject(new Error('no command runs')),
-  },
-  { json: false },
-);
+const program = await wholeProgram();
 
 describe('docs/cli.md', function () {
   this.timeout(180_000);
