@@ -6,6 +6,7 @@ import { isFailure, type FailureCode } from '../../data-plane-agent/base/failure
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { DataPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
 import type { Operations } from '../../data-plane-agent/plane/operations/index.js';
+import { addWaiting } from '../../data-plane-agent/plane/store/waiting-figures.js';
 import { MoveFault } from '../../server/data-planes/moving/move-fault.js';
 import type { Planes } from '../../server/data-planes/moving/sides.js';
 import { rowsOf } from '../support/data-moves.js';
@@ -53,6 +54,24 @@ for (const kinds of [
         signal: AbortSignal.timeout(10_000),
       });
       expect(content && (await buffer(content)).equals(bytesOf(LARGE.file))).to.equal(true);
+    });
+
+    it('has all figures, with what waited to be added to them', async () => {
+      const pair = await filled(opened);
+      const { payments } = await pair.from.plane.createContract(aContract({ payments: [aLine({ amount: 70 })] }));
+      await pair.from.plane.recordReceipt({ paymentId: payments[0]?.id ?? '', receivedAmount: 7 });
+      const waiting = await pair.from.database.read(pair.call, (tx) =>
+        tx.all('SELECT id FROM waiting_figures WHERE tenant_id = ?', [pair.call.tenantId]),
+      );
+      expect(waiting.length > 0).to.equal(kinds[0] === 'postgres');
+      const before = await pair.from.plane.getPaymentStats({});
+      expect((await pair.moves().move({ ...pair.request, direction: 'agent' })).phase).to.equal('moved');
+      expect(await pair.to.plane.getPaymentStats({})).to.deep.equal(before);
+      const [sent, arrived] = [
+        await rowsOf(pair.from.database, pair.call.tenantId),
+        await rowsOf(pair.to.database, pair.call.tenantId),
+      ];
+      expect(arrived).to.deep.equal(sent);
     });
 
     it('is refused where it was, and used where it is; what was there can be deleted and moved back', async () => {
@@ -216,6 +235,8 @@ async function filled(opened: OpenPair, sizes = SMALL): Promise<PlanePair> {
       "INSERT INTO files (tenant_id, id, kind, file_name, created_at, updated_at, content_type, size_bytes, sha256, object_key, etag, scan_status, scan_tries) VALUES (?, ?, 'receipt', 'a', 1, 1, 'application/pdf', ?, 'x', ?, ?, 'clean', 0)",
       [tenantId, fileId, sizes.file, key, etag],
     );
+    // Otherwise a move would: these are the rows that it is compared with.
+    while ((await addWaiting(tx, tenantId)) > 0);
   });
   return pair;
 }

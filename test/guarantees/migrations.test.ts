@@ -58,6 +58,7 @@ const COMING: Readonly<Record<string, readonly string[]>> = {
     '0020-data-moves',
     '0021-rollup-changes',
     '0022-running-imports',
+    '0023-waiting-figures',
   ],
 };
 const LISTS: Readonly<Record<string, { readonly folder: string; readonly migrations: readonly Migration[] }>> = {

@@ -1,6 +1,7 @@
 import type { Row } from '../../data-plane-agent/base/database/database.js';
 import type { ColumnTypes } from '../../data-plane-agent/base/database/migrator.js';
 import { rollups } from '../../data-plane-agent/plane/store/migrations/0005-rollups.js';
+import { addWaiting } from '../../data-plane-agent/plane/store/waiting-figures.js';
 import type { TestPlane } from './plane.js';
 
 const TABLES = {
@@ -17,8 +18,12 @@ const TABLES = {
   ],
 } as const;
 
-/** The rollups of a tenant as readers see them: the slots of a key added up, without keys whose values are zero. */
+/**
+ * The rollups of a tenant as readers see them: with what waits, the slots of a key added up, without keys whose values are
+ * zero.
+ */
 export async function rollupsOf({ database, call }: TestPlane): Promise<Record<string, Row[]>> {
+  while ((await database.write(call, (tx) => addWaiting(tx, call.tenantId))) > 0);
   return database.read(call, async (tx) => {
     const found: Record<string, Row[]> = {};
     for (const [table, keys] of Object.entries(TABLES)) {
@@ -29,12 +34,12 @@ export async function rollupsOf({ database, call }: TestPlane): Promise<Record<s
   });
 }
 
-/** Deletes the rollups of all tenants and recomputes them with the statements of the migration that introduced them. */
+/** Deletes the rollups of all tenants, and what waits to be added to them, and recomputes them with the statements of the migration that introduced them. */
 export async function rebuildRollups({ database }: TestPlane): Promise<void> {
   const { dialect } = database;
   // The statements only use the dialect of the transaction.
   const types: ColumnTypes = { dialect, id: '', text: '', int: '', big: '', real: '', bytes: '' };
-  const tables = Object.keys(TABLES);
+  const tables = [...Object.keys(TABLES), 'waiting_figures'];
   const force = (word: string) =>
     dialect === 'postgres' ? tables.map((table) => `ALTER TABLE ${table} ${word} ROW LEVEL SECURITY`) : [];
   const filling = rollups.statements(types).filter((statement) => /^INSERT|FORCE ROW LEVEL SECURITY$/.test(statement));

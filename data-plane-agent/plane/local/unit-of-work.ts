@@ -17,6 +17,7 @@ import { FigureMemory } from '../store/figure-memory.js';
 import { writeEntries } from '../store/rollups.js';
 import { createStore, type StoreParts } from '../store/store.js';
 import { Totals } from '../store/totals.js';
+import { addWaiting, WaitingCount } from '../store/waiting-figures.js';
 import { KeptAnswers } from './kept-answers.js';
 import { createMoveGate } from './move-gate.js';
 
@@ -74,6 +75,7 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
   const gate = createMoveGate(clock);
   const scopeOf = ({ call, deadline }: Invocation) => ({ tenantId: call.tenantId, deadline });
   const figures = new FigureMemory();
+  const waiting = new WaitingCount();
   const contextOf = (
     tx: Transaction,
     { call, deadline }: Invocation,
@@ -110,10 +112,13 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
     if (recorder.isEmpty) throw new Error(`${name} changed rows without reporting them to the recorder`);
     await recorder.write(tx, { call, action: name, now: clock.now() });
     const entries = await rollupDelta.entries(tx, call.tenantId);
-    await (changed
-      ? moveDataVersion(tx, call.tenantId, { due: recorder.due, increments: entries.increments() })
-      : recorder.due.write(tx, call.tenantId));
-    await writeEntries(tx, call.tenantId, entries); // last: writers of the same figures block each other from here until the commit
+    const { due } = recorder;
+    if (!changed) await due.write(tx, call.tenantId);
+    const left = changed ? await moveDataVersion(tx, call.tenantId, { due, increments: entries.increments() }) : 0;
+    // Last: writers of the same figures block each other from here until the commit.
+    await (left === 0
+      ? writeEntries(tx, call, entries)
+      : addWaiting(tx, call.tenantId, waiting.due(call.tenantId, left)));
     return output;
   };
 

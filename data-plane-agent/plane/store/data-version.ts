@@ -1,7 +1,9 @@
 import type { Database, Row, Scope, Transaction } from '../../base/database/database.js';
+import { fragment } from '../../base/database/fragments.js';
 import { textOf, type Increments } from '../domain/analytics/increments.js';
 import type { DueMarks } from './due-work.js';
 import { slotOf } from './slots.js';
+import { waiting } from './waiting-figures.js';
 
 /** What a write has to note with its data version. */
 export interface VersionNotes {
@@ -13,23 +15,31 @@ export interface VersionNotes {
 /**
  * Increments the tenant's data version within the transaction of a write, so that what is cached under it stays exact
  * on every replica, and writes what it adds to the rollups under the new version, and the due marks: on PostgreSQL in one
- * statement. A slot's row is locked until the commit, so its versions are in the order of commits.
+ * statement, which also leaves it to be added to the rollups later, if it is known. A slot's row is locked until the
+ * commit, so its versions are in the order of commits. Returns how many characters it has left; if none, the write itself adds
+ * to the rollups.
  */
 export async function moveDataVersion(
   tx: Transaction,
   tenantId: string,
   { due, increments }: VersionNotes,
-): Promise<void> {
+): Promise<number> {
   const slot = slotOf(tx);
   const changes = increments && textOf(increments);
   const marks = due.statement(tenantId, slot);
-  if (tx.dialect === 'postgres')
-    return tx.defer(marks ? `${MOVED}, noted AS (${NOTED}) ${marks.sql}` : `${MOVED} ${NOTED}`, [
+  if (tx.dialect === 'postgres') {
+    const left = changes === null || increments?.length === 0 ? null : changes;
+    const waits = left === null ? fragment('') : waiting(tenantId, left);
+    const also = left === null ? '' : `, waits AS (${waits.sql})`;
+    await tx.defer(marks ? `${MOVED}${also}, noted AS (${NOTED}) ${marks.sql}` : `${MOVED}${also} ${NOTED}`, [
       tenantId,
       slot,
+      ...waits.values,
       changes,
       ...(marks?.values ?? []),
     ]);
+    return left?.length ?? 0;
+  }
   const moved = await tx.get(MOVE, [tenantId, slot]);
   const version = Number(moved?.['version']);
   await tx.defer(`INSERT INTO rollup_changes (tenant_id, slot, version, changes) VALUES (?, ?, ?, ?) ${UNKNOWN}`, [
@@ -46,6 +56,7 @@ export async function moveDataVersion(
       version - versions,
     ]);
   if (marks) await tx.defer(marks.sql, marks.values);
+  return 0;
 }
 
 /** For how many versions of a slot increments are kept, and at which of them older ones are deleted. */

@@ -5,7 +5,9 @@ import { groupsOf, NO_TALLIES, talliesWith, type Group, type Tallies } from '../
 import type { Increments } from '../domain/analytics/increments.js';
 import { EVERY, PART, type DayCount, type DaySum } from '../tables/rollups.js';
 import { allOf, fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
+import { together } from '../../base/together.js';
 import type { Asked, FigureMemory } from './figure-memory.js';
+import { waitingIn } from './waiting-figures.js';
 
 /**
  * Reads the rollups within the caller's scope and, where given, of one subject company. It reads days and groups, never
@@ -31,7 +33,10 @@ export class FigureStore {
     const columns = asked.counts.length + asked.sums.length;
     return this.figures({
       key: JSON.stringify(['days', this.scope(subjectId), asked]),
-      read: () => this.segments(subjectId, asked),
+      read: async () => {
+        const [segments, waiting] = await this.withWaiting(() => this.segments(subjectId, asked));
+        return segmentsWith(segments, waiting, { scope: this.scope(subjectId), asked });
+      },
       add: (segments: readonly Segment<C | S>[], increments: readonly Increments[]) =>
         segmentsWith(segments, increments, { scope: this.scope(subjectId), asked }),
       bytes: (segments) => segments.length * (SEGMENT_BYTES + columns * FIGURE_BYTES),
@@ -42,7 +47,10 @@ export class FigureStore {
   tallies(subjectId: string | null): Promise<Tallies> {
     return this.figures({
       key: JSON.stringify(['tallies', this.scope(subjectId)]),
-      read: async () => talliesWith(NO_TALLIES, await this.groups(subjectId)),
+      read: async () => {
+        const [groups, waiting] = await this.withWaiting(() => this.groups(subjectId));
+        return talliesWith(NO_TALLIES, [...groups, ...groupsOf(waiting, this.scope(subjectId))]);
+      },
       add: (tallies: Tallies, increments: readonly Increments[]) =>
         talliesWith(tallies, groupsOf(increments, this.scope(subjectId))),
       bytes: (tallies) => Object.values(tallies).flat().length * TALLY_BYTES,
@@ -51,6 +59,14 @@ export class FigureStore {
 
   private figures<F extends object>(asked: Asked<F>): Promise<F> {
     return this.memory ? this.memory.figures(this.tx, this.call.tenantId, asked) : asked.read();
+  }
+
+  /** What is read from the rollups, with what is still to be added to it. */
+  private async withWaiting<T>(read: () => Promise<T>): Promise<readonly [T, readonly Increments[]]> {
+    const { tenantId } = this.call;
+    if (this.memory) return together(read(), waitingIn(this.tx, tenantId, { writes: false }));
+    const waiting = await waitingIn(this.tx, tenantId, { writes: true });
+    return [await read(), waiting];
   }
 
   private scope(subjectId: string | null) {

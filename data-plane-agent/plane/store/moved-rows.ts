@@ -10,6 +10,7 @@ import type { MovedTable } from '../tables/moved.js';
 import { moveDataVersion } from './data-version.js';
 import { DueMarks } from './due-work.js';
 import { indexTexts, removeTexts } from './search-index.js';
+import { addWaiting } from './waiting-figures.js';
 
 /** Rows of one page, and characters in all of them together. */
 const PAGE = { rows: 1_000, characters: 500_000 } as const;
@@ -148,8 +149,8 @@ export class MovedRowStore {
   }
 
   /** Totals that this process or another one has cached are of other rows. */
-  forgetTotals(): Promise<void> {
-    return moveDataVersion(this.tx, this.call.tenantId, { due: new DueMarks(), increments: null });
+  async forgetTotals(): Promise<void> {
+    await moveDataVersion(this.tx, this.call.tenantId, { due: new DueMarks(), increments: null });
   }
 
   /** Deletes up to `limit` rows of a table, with what was built from them. Returns how many. */
@@ -174,13 +175,18 @@ export class MovedRowStore {
     return this.tx.run('DELETE FROM files WHERE tenant_id = ? AND id = ?', [this.call.tenantId, id]);
   }
 
+  /** Adds to the figures what writes have left to be added: figures are moved as they are. */
+  async completeFigures(): Promise<void> {
+    while ((await addWaiting(this.tx, this.call.tenantId)) > 0);
+  }
+
   /**
    * Nothing is due for data that is not here, no figures change, and no import is finished. Returns how many rows were
    * deleted.
    */
   async removeDerived(): Promise<number> {
     let removed = 0;
-    for (const table of ['due_work', 'rollup_changes', 'running_import_parts', 'running_imports'])
+    for (const table of ['due_work', 'rollup_changes', 'waiting_figures', 'running_import_parts', 'running_imports'])
       removed += await this.tx.run(`DELETE FROM ${table} WHERE tenant_id = ?`, [this.call.tenantId]);
     return removed;
   }

@@ -13,17 +13,23 @@ const GROUPS = rollup({ table: 'contract_groups', keys: GROUP_KEYS, columns: GRO
  */
 const SLOTS = 4;
 
-export async function writeEntries(tx: Transaction, tenantId: string, entries: Entries): Promise<void> {
-  const slot = tx.dialect === 'sqlite' ? 0 : Math.floor(Math.random() * SLOTS);
+interface Place {
+  readonly tenantId: string;
+  /** One of the slots at random by default. */
+  readonly slot?: number;
+}
+
+export async function writeEntries(
+  tx: Transaction,
+  { tenantId, slot = tx.dialect === 'sqlite' ? 0 : Math.floor(Math.random() * SLOTS) }: Place,
+  entries: Entries,
+): Promise<void> {
   await GROUPS.write(tx, [tenantId, slot], entries.groups());
   await DAYS.write(tx, [tenantId, slot], entries.days());
 }
 
-/**
- * Rows per statement: PostgreSQL prefers few statements, and few sizes keep the number of distinct ones small. On SQLite
- * single rows are faster.
- */
-const SIZES = { postgres: [64, 16, 8, 4, 2, 1], sqlite: [1] } as const;
+/** Rows per statement on PostgreSQL. */
+const MOST_ROWS = 1_000;
 
 interface Rollup<C extends string> {
   readonly table: string;
@@ -34,22 +40,11 @@ interface Rollup<C extends string> {
 }
 
 function rollup<C extends string>({ table, keys, columns, first }: Rollup<C>) {
-  const texts = new Map<readonly C[], Map<number, string>>([
-    [columns, new Map()],
-    [first, new Map()],
-  ]);
-  const textOf = (rows: number, named: readonly C[]): string => {
-    const known = texts.get(named)?.get(rows);
-    if (known !== undefined) return known;
-    const key = ['tenant_id', 'slot', ...keys];
-    const one = `(${[...key, ...named].map(() => '?').join(', ')})`;
-    const text =
-      `INSERT INTO ${table} (${[...key, ...named].join(', ')}) VALUES ${Array.from({ length: rows }, () => one).join(', ')} ` +
-      `ON CONFLICT (tenant_id, ${keys.join(', ')}, slot) DO UPDATE SET ${named.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(', ')}`;
-    texts.get(named)?.set(rows, text);
-    return text;
-  };
   const others = columns.filter((column) => !first.includes(column));
+  const texts = {
+    sqlite: new Map([columns, first].map((named) => [named, eachRow(table, keys, named)])),
+    postgres: new Map([columns, first].map((named) => [named, allRows(table, keys, named)])),
+  };
   return {
     async write(
       tx: Transaction,
@@ -59,14 +54,40 @@ function rollup<C extends string>({ table, keys, columns, first }: Rollup<C>) {
       const named = entries.some(({ figures }) => others.some((column) => (figures[column] ?? 0) !== 0))
         ? columns
         : first;
-      for (let at = 0; at < entries.length;) {
-        const size = SIZES[tx.dialect].find((n) => n <= entries.length - at) ?? 1;
-        const values = entries
-          .slice(at, at + size)
-          .flatMap(({ key, figures }) => [tenantId, slot, ...key, ...named.map((column) => figures[column] ?? 0)]);
-        await tx.defer(textOf(size, named), values);
-        at += size;
-      }
+      const text = texts[tx.dialect].get(named) ?? '';
+      if (tx.dialect === 'sqlite')
+        for (const { key, figures } of entries)
+          await tx.defer(text, [tenantId, slot, ...key, ...named.map((column) => figures[column] ?? 0)]);
+      else
+        for (let at = 0; at < entries.length; at += MOST_ROWS) {
+          const rows = entries
+            .slice(at, at + MOST_ROWS)
+            .map(({ key, figures }) => ({ ...Object.fromEntries(keys.map((name, i) => [name, key[i]])), ...figures }));
+          await tx.defer(text, [tenantId, slot, JSON.stringify(rows)]);
+        }
     },
   };
+}
+
+/** On SQLite single rows are fastest. */
+function eachRow(table: string, keys: readonly string[], named: readonly string[]): string {
+  const all = ['tenant_id', 'slot', ...keys, ...named];
+  return `INSERT INTO ${table} (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')}) ${added(table, keys, named)}`;
+}
+
+/** PostgreSQL takes most of the time of such a statement to begin it: all rows are one, as JSON. */
+function allRows(table: string, keys: readonly string[], named: readonly string[]): string {
+  const types = [
+    ...keys.map((name) => `${name} ${name.endsWith('_id') ? 'uuid' : 'text'}`),
+    ...named.map((name) => `${name} bigint`),
+  ];
+  const values = [...keys, ...named.map((name) => `coalesce(${name}, 0)`)];
+  return (
+    `INSERT INTO ${table} (${['tenant_id', 'slot', ...keys, ...named].join(', ')}) SELECT CAST(? AS uuid), CAST(? AS integer), ${values.join(', ')} ` +
+    `FROM json_to_recordset(CAST(? AS json)) AS x (${types.join(', ')}) ${added(table, keys, named)}`
+  );
+}
+
+function added(table: string, keys: readonly string[], named: readonly string[]): string {
+  return `ON CONFLICT (tenant_id, ${keys.join(', ')}, slot) DO UPDATE SET ${named.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(', ')}`;
 }

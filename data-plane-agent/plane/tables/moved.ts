@@ -118,6 +118,7 @@ export const NOT_MOVED: Readonly<Record<string, string>> = {
   running_import_parts: 'the input of those imports, and their outcomes so far',
   data_versions: 'the counter by which this data plane caches totals; the other one increments its own',
   rollup_changes: 'what the latest writes here added to the figures, by the versions of that counter',
+  waiting_figures: 'what writes here will add to the figures: it is added before rows are moved',
   due_work: 'when background work is due, determined again from the tables after the move',
   data_moves: 'the state of moves at this data plane',
 };

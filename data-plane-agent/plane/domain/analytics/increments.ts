@@ -30,7 +30,11 @@ export const includes = (
 
 /** A write with more entries is not worth adding: reading all figures anew takes about as long. */
 const MOST_ENTRIES = 300;
-/** Of the text: what another release writes in another form is not added but read anew. */
+/**
+ * Of the text: what another release writes in another form is not added to kept figures, which are read anew. But what
+ * waits to be added to the rollups must be understood, so a release with another form reads this one as well, and the
+ * one before it already reads both.
+ */
 const FORM = 1;
 
 /** As text, or `null` if they are too many. */

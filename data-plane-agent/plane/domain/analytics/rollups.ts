@@ -138,6 +138,13 @@ export class Entries {
     return moved(rows);
   }
 
+  /** Adds the increments of other entries. */
+  add({ days, groups, ...of }: Increments): void {
+    const holder = this.holderOf({ ...of, ownerSuperiorId: of.superiorId });
+    for (const entry of days) add(holder.byDay, { ...entry, sign: 1 });
+    for (const entry of groups) add(holder.byGroup, { ...entry, sign: 1 });
+  }
+
   /** The same increments as those of `days` and `groups`, each once. */
   increments(): Increments[] {
     const found: Increments[] = [];
@@ -173,7 +180,11 @@ export class Entries {
     add(this.holderOf(contract).byGroup, { key, figures, sign });
   }
 
-  private holderOf({ subjectId, ownerId, ownerSuperiorId: superiorId }: RollupContract): Holder {
+  private holderOf({
+    subjectId,
+    ownerId,
+    ownerSuperiorId: superiorId,
+  }: Pick<RollupContract, 'subjectId' | 'ownerId' | 'ownerSuperiorId'>): Holder {
     const name = `${subjectId} ${ownerId} ${superiorId}`;
     const known = this.holders.get(name);
     if (known) return known;

@@ -37,7 +37,10 @@ export const beginMovingOut = multiStepOperation({
       const { waiting: unchained } = await store.auditTrail.headNow();
       const runningImports = await store.runningImports.entering();
       const ready = hasEnded && leasedMessages === 0 && unchained === 0 && runningImports === 0;
-      if (ready) await store.dataMoves.set({ moveId: id, state: 'frozen' });
+      if (ready) {
+        await store.movedRows.completeFigures();
+        await store.dataMoves.set({ moveId: id, state: 'frozen' });
+      }
       return { ready, leasedMessages, unchained, runningImports };
     });
   },

@@ -21,6 +21,7 @@ import { deliveries } from './0019-deliveries.js';
 import { dataMoves } from './0020-data-moves.js';
 import { rollupChanges } from './0021-rollup-changes.js';
 import { runningImports } from './0022-running-imports.js';
+import { waitingFigures } from './0023-waiting-figures.js';
 
 /** The steps of the tenant database's schema, oldest first. A step that has landed is never edited. */
 export const TENANT_MIGRATIONS: readonly Migration[] = [
@@ -46,4 +47,5 @@ export const TENANT_MIGRATIONS: readonly Migration[] = [
   dataMoves,
   rollupChanges,
   runningImports,
+  waitingFigures,
 ];

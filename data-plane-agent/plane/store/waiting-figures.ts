@@ -1,0 +1,79 @@
+import { LRUCache } from 'lru-cache';
+import type { Transaction } from '../../base/database/database.js';
+import { fragment, type Fragment } from '../../base/database/fragments.js';
+import { newId } from '../../base/ids.js';
+import { incrementsIn, type Increments } from '../domain/analytics/increments.js';
+import { Entries } from '../domain/analytics/rollups.js';
+import { writeEntries } from './rollups.js';
+
+/** Writes of a process leave so much before one adds it, or characters: to add them takes a few milliseconds. */
+const MOST_WRITES = 64;
+const MOST_CHARACTERS = 32 * 1024;
+/** The tenants whose writes a process counts. */
+const TENANTS = 10_000;
+
+/** Says which writes add what waits: the first of a tenant in a process, and then each that comes after enough. */
+export class WaitingCount {
+  private readonly left = new LRUCache<string, { readonly writes: number; readonly characters: number }>({
+    max: TENANTS,
+  });
+
+  /** How many of those that wait the write adds that leaves so many characters; for most 0. */
+  due(tenantId: string, characters: number): number {
+    const before = this.left.get(tenantId);
+    const writes = (before?.writes ?? 0) + 1;
+    const all = (before?.characters ?? 0) + characters;
+    if (before && writes < MOST_WRITES && all < MOST_CHARACTERS) {
+      this.left.set(tenantId, { writes, characters: all });
+      return 0;
+    }
+    this.left.set(tenantId, { writes: 0, characters: 0 });
+    // Twice as many, so that what ended processes have left is added too.
+    return before ? 2 * writes : MOST_WRITES;
+  }
+}
+
+/** Leaves what a write adds to the rollups, as `textOf` wrote it, to be added later. PostgreSQL only. */
+export const waiting = (tenantId: string, changes: string): Fragment =>
+  fragment('INSERT INTO waiting_figures (tenant_id, id, changes) VALUES (?, ?, ?)', tenantId, newId(), changes);
+
+/**
+ * What is still to be added to the rollups as `tx` sees them. A transaction that writes, whose statements do not see one
+ * snapshot, must read it before the rollups: what it has read is then not added to them meanwhile.
+ */
+export async function waitingIn(
+  tx: Transaction,
+  tenantId: string,
+  { writes }: { readonly writes: boolean },
+): Promise<Increments[]> {
+  if (tx.dialect === 'sqlite') return [];
+  const lock = writes ? ' FOR SHARE' : '';
+  const rows = await tx.all(`SELECT changes FROM waiting_figures WHERE tenant_id = ?${lock}`, [tenantId]);
+  return rows.flatMap(({ changes }) => increments(changes));
+}
+
+/**
+ * Adds to the rollups what so many writes have left, the oldest first, and returns how many there were. What another
+ * transaction adds just now is passed over.
+ */
+export async function addWaiting(tx: Transaction, tenantId: string, most = MOST_WRITES): Promise<number> {
+  if (tx.dialect === 'sqlite' || most === 0) return 0;
+  const rows = await tx.all(TAKE, [tenantId, most]);
+  const entries = new Entries();
+  for (const { changes } of rows) for (const one of increments(changes)) entries.add(one);
+  await writeEntries(tx, { tenantId, slot: SLOT }, entries);
+  return rows.length;
+}
+
+/** Writers that add seldom wait for each other. */
+const SLOT = 0;
+
+const TAKE =
+  'WITH taken AS MATERIALIZED (SELECT tenant_id, id FROM waiting_figures WHERE tenant_id = ? ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED) ' +
+  'DELETE FROM waiting_figures USING taken WHERE waiting_figures.tenant_id = taken.tenant_id AND waiting_figures.id = taken.id RETURNING waiting_figures.changes';
+
+function increments(changes: unknown): Increments[] {
+  const found = incrementsIn(String(changes));
+  if (!found) throw new Error('figures wait in a form that this release does not know');
+  return found;
+}
