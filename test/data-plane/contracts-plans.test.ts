@@ -337,6 +337,21 @@ describe('the plans of the contract statements', () => {
           if (!(name === 'postgres' && plans[i]?.includes('Seq Scan'))) expect(plans[i]).to.contain(index);
       });
 
+      it('the contract of a payment line, and its lines are read by key', async () => {
+        const plans = await plansOf(async (tx, call) => {
+          const parts = { recorder: new ChangeRecorder(), rollupDelta: new RollupDelta() };
+          const id = newId();
+          if (name === 'sqlite') await new ContractStore(tx, call, parts).holdOfLine(id); // locks, which a reader must not
+          await new LineStore(tx, call, parts).besides(id);
+        });
+        const [pkey, byContract] = [
+          name === 'sqlite' ? 'sqlite_autoindex_payment_lines_1' : 'payment_lines_pkey',
+          'lines_by_contract',
+        ];
+        expect(plans.at(-1)).to.contain(byContract).and.to.contain(pkey);
+        if (name === 'sqlite') expect(plans[0]).to.contain('sqlite_autoindex_contracts_1').and.to.contain(pkey);
+      });
+
       it('the trash is scanned in its own index', async () => {
         const plans = await plansOf((tx, call) => new TrashStore(tx, call).page(0, { page: 1, pageSize: 20 }));
         expect(plans).to.have.length(2);

@@ -9,7 +9,8 @@ import { notes, type NoteRow } from '../tables/notes.js';
 import { contracts, type ContractRow } from '../tables/contracts.js';
 import type { RollupDelta } from './rollup-delta.js';
 import { ofContract, type ChangeRecorder } from './change-recorder.js';
-import { isOneOf, type Fragment } from '../../base/database/fragments.js';
+import { fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
+import { CONTRACT_OF_LINE } from './lines.js';
 import { withinScope } from './scope.js';
 import { indexText, indexTexts, removeText, removeTexts } from './search-index.js';
 
@@ -37,12 +38,23 @@ export class ContractStore {
     id: string,
     options: { readonly forUpdate?: boolean; readonly deleted?: boolean } = {},
   ): Promise<ContractRow | undefined> {
-    if (!isId(id)) return undefined;
-    const lock = options.forUpdate && this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
-    const live = options.deleted ? 'IS NOT NULL' : 'IS NULL';
+    return isId(id) ? this.findWhere(fragment('contracts.id = ?', id), options) : undefined;
+  }
+
+  /** The live contract in scope of a live payment line, locked as by `find`. */
+  async holdOfLine(lineId: string): Promise<ContractRow | undefined> {
+    const of = fragment(`contracts.id = (${CONTRACT_OF_LINE})`, this.call.tenantId, lineId);
+    return isId(lineId) ? this.findWhere(of, { forUpdate: true }) : undefined;
+  }
+
+  private async findWhere(
+    one: Fragment,
+    { forUpdate = false, deleted = false }: { readonly forUpdate?: boolean; readonly deleted?: boolean },
+  ): Promise<ContractRow | undefined> {
+    const lock = forUpdate && this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
     const row = await this.tx.get(
-      `SELECT ${contracts.columnNames} FROM contracts WHERE ${this.scope.sql} AND contracts.id = ? AND contracts.deleted_at ${live}${lock}`,
-      [...this.scope.values, id],
+      `SELECT ${contracts.columnNames} FROM contracts WHERE ${this.scope.sql} AND ${one.sql} AND contracts.deleted_at ${deleted ? 'IS NOT NULL' : 'IS NULL'}${lock}`,
+      [...this.scope.values, ...one.values],
     );
     return row && contracts.decode(row);
   }

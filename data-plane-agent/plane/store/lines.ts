@@ -6,8 +6,12 @@ import { lines, type LineRow } from '../tables/payment-lines.js';
 import { receipts, type ReceiptRow } from '../tables/receipts.js';
 import type { RollupDelta } from './rollup-delta.js';
 import { ofContract, type ChangeRecorder } from './change-recorder.js';
-import { isOneOf, type Fragment } from '../../base/database/fragments.js';
+import { fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
+
+/** The id of the contract of a live line; its values are the tenant and the line. */
+export const CONTRACT_OF_LINE =
+  'SELECT contract_id FROM payment_lines WHERE tenant_id = ? AND id = ? AND deleted_at IS NULL';
 
 /** Payment lines and their receipts. Lines have the scope of their contract. */
 export class LineStore {
@@ -28,10 +32,7 @@ export class LineStore {
   /** The contract id of a live line. The scope is checked when the caller finds that contract. */
   async contractOf(id: string): Promise<string | undefined> {
     if (!isId(id)) return undefined;
-    const row = await this.tx.get(
-      'SELECT contract_id FROM payment_lines WHERE tenant_id = ? AND id = ? AND deleted_at IS NULL',
-      [this.call.tenantId, id],
-    );
+    const row = await this.tx.get(CONTRACT_OF_LINE, [this.call.tenantId, id]);
     return row && String(row['contract_id']);
   }
 
@@ -47,10 +48,19 @@ export class LineStore {
   }
 
   /** The live lines of a contract that the caller has already found, by due date. */
-  async ofContract(contractId: string): Promise<LineRow[]> {
+  ofContract(contractId: string): Promise<LineRow[]> {
+    return this.ofOne(fragment('?', contractId));
+  }
+
+  /** The live lines of the contract of a live line, which the caller finds at the same time. */
+  async besides(id: string): Promise<LineRow[]> {
+    return isId(id) ? this.ofOne(fragment(`(${CONTRACT_OF_LINE})`, this.call.tenantId, id)) : [];
+  }
+
+  private async ofOne(contract: Fragment): Promise<LineRow[]> {
     const rows = await this.tx.all(
-      `SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND contract_id = ? AND deleted_at IS NULL ORDER BY due_date, position, id`,
-      [this.call.tenantId, contractId],
+      `SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND contract_id = ${contract.sql} AND deleted_at IS NULL ORDER BY due_date, position, id`,
+      [this.call.tenantId, ...contract.values],
     );
     return rows.map((row) => lines.decode(row));
   }

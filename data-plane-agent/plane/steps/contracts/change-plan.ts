@@ -40,7 +40,7 @@ export async function writePlan(context: OperationContext, call: Call, { steps, 
     if (before) await store.lines.update(before, after);
   }
   await store.lines.insert(steps.filter(({ before }) => before === null).map(({ after }) => after));
-  await store.lines.insertReceipts(await receiptHistory(context, call, steps));
+  await store.lines.insertReceipts(await receiptHistory(context, call, { changes: steps }));
   const withNewSerial = steps
     .filter(({ before, after }) => after.bankSerialNo !== before?.bankSerialNo)
     .map(({ after }) => after);

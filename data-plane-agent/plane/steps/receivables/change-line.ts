@@ -25,15 +25,24 @@ export interface HeldContract {
  * different lines must not interleave.
  */
 export async function holdContract(
-  { store, clock }: OperationContext,
+  operationContext: OperationContext,
   call: Call,
   contractId: string,
 ): Promise<HeldContract> {
   if (!isId(contractId)) throw fail('NOT_FOUND', {});
+  const { store } = operationContext;
   const [contract, lines] = await together(
     store.contracts.find(contractId, { forUpdate: true }),
     store.lines.ofContract(contractId), // read after the lock
   );
+  return held(operationContext, call, { contract, lines });
+}
+
+function held(
+  { clock }: OperationContext,
+  call: Call,
+  { contract, lines }: { readonly contract: ContractRow | undefined; readonly lines: readonly LineRow[] },
+): HeldContract {
   if (!contract) throw fail('NOT_FOUND', {});
   const context = {
     amounts: new AmountReader(),
@@ -71,13 +80,16 @@ export async function changeLine(
   { paymentId, files, to }: LineChange,
 ): Promise<ChangedLineOfContract> {
   const { store } = operationContext;
-  const contractId = await store.lines.contractOf(paymentId);
-  if (contractId === undefined) throw fail('NOT_FOUND', {});
-  const held = await holdContract(operationContext, call, contractId);
-  const { contract, context } = held;
-  const before = held.lines.find(({ id }) => id === paymentId);
+  const [contractOfLine, linesOfContract, last] = await together(
+    store.contracts.holdOfLine(paymentId),
+    store.lines.besides(paymentId), // read after the lock, as are the receipts
+    store.transfers.lastOf([paymentId].filter(isId)),
+  );
+  const one = held(operationContext, call, { contract: contractOfLine, lines: linesOfContract });
+  const { contract, context } = one;
+  const before = one.lines.find(({ id }) => id === paymentId);
   if (!before) throw fail('NOT_FOUND', {}); // deleted while this waited for the lock
-  const asked = await to(before, held);
+  const asked = await to(before, one);
   const {
     lines: [line = asked],
     changes,
@@ -86,16 +98,17 @@ export async function changeLine(
     steps: [{ before, after: asked, path: '' }],
     amounts: context.amounts,
   });
-  const lines = held.lines
+  const lines = one.lines
     .map((other) => (other.id === paymentId ? line : other))
     .filter(({ deletedAt }) => deletedAt === null);
   checkSums(lines, context);
   context.amounts.done();
   if (files) await checkLineFiles(store, files);
-  if (isUnchanged(before, line)) return { before, after: before, contract, lines: held.lines };
+  if (isUnchanged(before, line)) return { before, after: before, contract, lines: one.lines };
   await store.lines.update(before, line);
   await writeInvoices(operationContext, changes);
-  await store.lines.insertReceipts(await receiptHistory(operationContext, call, [{ before, after: line }]));
+  const receipts = await receiptHistory(operationContext, call, { changes: [{ before, after: line }], last });
+  await store.lines.insertReceipts(receipts);
   return {
     before,
     after: line,
