@@ -2,9 +2,11 @@ import { expect } from 'chai';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { generateKeyRingText, parseKeyRing, sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { beginningOf, linkAfter } from '../../data-plane-agent/base/audit/chain.js';
+import { AuditTrail } from '../../data-plane-agent/base/audit/trail.js';
 import type { AuditCheck } from '../../data-plane-agent/base/audit/records.js';
 import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.js';
 import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
+import { tenantTrail } from '../../data-plane-agent/plane/store/audit-of-tenant.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
@@ -88,6 +90,39 @@ describe('the audit chain of contract data', () => {
         );
         expect(kept).to.equal(hash);
       }
+    });
+
+    it('reads many short events at once, and long ones each by itself', async () => {
+      const test = makePlane();
+      const { database, call } = test;
+      for (let n = 0; n < 39; n++) await test.plane.createContract(aContract());
+      const long = [5, 6, 20];
+      for (const n of long)
+        await write(
+          test,
+          `UPDATE audit_log SET changes = ? WHERE id IN (SELECT id FROM audit_log WHERE tenant_id = ? ORDER BY id LIMIT 1 OFFSET ${n})`,
+          [JSON.stringify('x'.repeat(70_000)), call.tenantId],
+        );
+      const read: number[] = [];
+      await database.write(call, async (tx) => {
+        const all: typeof tx.all = async (sql, values) => {
+          const found = await tx.all(sql, values);
+          if (sql.includes('actor_kind')) read.push(found.length);
+          return found;
+        };
+        const watched = new Proxy(tx, {
+          get: (of, property) => {
+            const value: unknown = property === 'all' ? all : Reflect.get(of, property);
+            return typeof value === 'function' ? (value.bind(of) as unknown) : value;
+          },
+        });
+        const trail = new AuditTrail(watched, parseKeyRing(generateKeyRingText()), tenantTrail(call, tx.dialect));
+        expect(await trail.chain()).to.deep.equal({ chained: 40, more: false });
+        expect(read).to.deep.equal([5, 1, 1, 13, 1, 19]);
+        expect(await trail.check()).to.deep.include({ position: 40, faults: [], done: true });
+      });
+      const ids = (await chained(test)).map(({ id }) => id);
+      expect(ids).to.deep.equal([...ids].toSorted((a, b) => (String(a) < String(b) ? -1 : 1)));
     });
 
     it('continues where it ended, and leaves chained events unchanged', async () => {

@@ -2,7 +2,7 @@ import type { Row, Transaction } from '../database/database.js';
 import { SealError, type KeyRing } from '../secrets.js';
 import type { AuditCheck, AuditFilter, AuditHead, AuditRow } from './records.js';
 import { beginningOf, checkHead, isSame, linkAfter, walk, type ChainedEvent, type Link } from './chain.js';
-import { allOf, fragment, type Fragment } from '../database/fragments.js';
+import { allOf, fragment, isOneOf, type Fragment } from '../database/fragments.js';
 
 /**
  * One audit trail: a tenant's in the platform or the tenant database, or the platform's own events, which belong to no
@@ -21,6 +21,29 @@ export interface TrailName {
 
 /** The number of events chained, checked or exported per transaction. */
 const BATCH = 200;
+/** Events are read together up to these numbers: one can be megabytes long, and reading it blocks other work. */
+const PORTION = { events: 32, bytes: 64 * 1024 } as const;
+
+/** An event to be chained, and the length of its changes. */
+interface Waiting {
+  readonly id: string;
+  readonly bytes: number;
+}
+
+function portions(waiting: readonly Waiting[]): string[][] {
+  const found: string[][] = [];
+  let bytes = 0;
+  for (const event of waiting) {
+    const last = found.at(-1);
+    bytes += event.bytes;
+    if (last && last.length < PORTION.events && bytes <= PORTION.bytes) last.push(event.id);
+    else {
+      found.push([event.id]);
+      ({ bytes } = event);
+    }
+  }
+  return found;
+}
 
 /**
  * Reads an audit trail and chains its events. Writers only insert rows; ordering and hashing happen here, later, so
@@ -69,14 +92,14 @@ export class AuditTrail {
     const head = await this.lockHead();
     const waiting = await this.waiting(BATCH);
     let link: Link = head.link;
-    for (const id of waiting) {
-      const event = await this.event(id);
-      link = linkAfter(link, event);
-      await this.tx.defer(
-        `UPDATE audit_log SET position = ?, hash = ? WHERE ${this.name.rows.sql} AND id = ? AND position IS NULL`,
-        [link.position, link.hash, ...this.name.rows.values, event.id],
-      );
-    }
+    for (const ids of portions(waiting))
+      for (const event of await this.events(ids)) {
+        link = linkAfter(link, event);
+        await this.tx.defer(
+          `UPDATE audit_log SET position = ?, hash = ? WHERE ${this.name.rows.sql} AND id = ? AND position IS NULL`,
+          [link.position, link.hash, ...this.name.rows.values, event.id],
+        );
+      }
     await this.moveHead(link, head);
     return { chained: waiting.length, more: waiting.length === BATCH };
   }
@@ -117,22 +140,21 @@ export class AuditTrail {
     );
   }
 
-  private async waiting(limit: number): Promise<string[]> {
+  private async waiting(limit: number): Promise<Waiting[]> {
     const { sql, values } = this.name.rows;
     return (
-      await this.tx.all(`SELECT id FROM audit_log WHERE ${sql} AND position IS NULL ORDER BY id LIMIT ?`, [
-        ...values,
-        limit,
-      ])
-    ).map((row) => text(row, 'id'));
+      await this.tx.all(
+        `SELECT id, octet_length(changes) AS bytes FROM audit_log WHERE ${sql} AND position IS NULL ORDER BY id LIMIT ?`,
+        [...values, limit],
+      )
+    ).map((row) => ({ id: text(row, 'id'), bytes: Number(row['bytes']) }));
   }
 
-  /** Read one at a time, because an event can be megabytes long and reading it blocks other work. */
-  private async event(id: string): Promise<AuditRow> {
-    const { sql, values } = this.name.rows;
-    const row = await this.tx.get(`SELECT ${COLUMNS} FROM audit_log WHERE ${sql} AND id = ?`, [...values, id]);
-    if (!row) throw new Error(`the audit event ${id} does not exist`);
-    return rowOf(row);
+  private async events(ids: readonly string[]): Promise<AuditRow[]> {
+    const where = allOf([this.name.rows, isOneOf(this.tx.dialect, 'id', ids)]);
+    const rows = await this.tx.all(`SELECT ${COLUMNS} FROM audit_log WHERE ${where.sql} ORDER BY id`, where.values);
+    if (rows.length < ids.length) throw new Error(`audit events of ${ids.join(', ')} do not exist`);
+    return rows.map(rowOf);
   }
 
   /** Reads the head and locks it until the transaction ends. SQLite needs no lock: it has a single writer. */
