@@ -236,7 +236,7 @@ async function filled(opened: OpenPair, sizes = SMALL): Promise<PlanePair> {
       [tenantId, fileId, sizes.file, key, etag],
     );
     // Otherwise a move would: these are the rows that it is compared with.
-    while ((await addWaiting(tx, tenantId)) > 0);
+    while ((await addWaiting(tx, tenantId, { waits: true })) > 0);
   });
   return pair;
 }

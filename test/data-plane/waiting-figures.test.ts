@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
@@ -108,7 +109,7 @@ describe('figures that wait to be added to the rollups', () => {
           }
         })();
         const adding = Array.from({ length: 3 }, async () => {
-          while (!isOver) await database.write(call, (tx) => addWaiting(tx, call.tenantId, 5));
+          while (!isOver) await database.write(call, (tx) => addWaiting(tx, call.tenantId, { most: 5 }));
         });
         await Promise.all(
           lines.map(async (paymentId, i) => {
@@ -134,17 +135,22 @@ describe('figures that wait to be added to the rollups', () => {
             ...OPERATIONS.createContract,
             async run(context, asked, input) {
               const tallies = await context.store.figures.tallies(null);
-              // What was read is locked: this adds nothing.
+              // What was read is locked: the first adds nothing, the second waits.
               seen.push(await database.write(call, (tx) => addWaiting(tx, call.tenantId)));
+              all = database.write(call, (tx) => addWaiting(tx, call.tenantId, { waits: true }));
+              expect(await Promise.race([all, sleep(100, 'waits')])).to.equal('waits');
               seen.push(Number(tallies.status.reduce((sum, { outstanding }) => sum + outstanding, 0n)));
               return OPERATIONS.createContract.run(context, asked, input);
             },
           },
         };
         const seen: number[] = [];
+        let all: Promise<number> | undefined;
         const data = replicas().planeOn(database, reading);
         await bind(data, call, { operations: OPERATIONS }).createContract(aContract());
         expect(seen).to.deep.equal([0, 9_600]);
+        expect(await all).to.equal(0); // the contract's own write has added it
+        await asRebuilt(test);
       });
     }
   });

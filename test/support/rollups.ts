@@ -23,7 +23,7 @@ const TABLES = {
  * zero.
  */
 export async function rollupsOf({ database, call }: TestPlane): Promise<Record<string, Row[]>> {
-  while ((await database.write(call, (tx) => addWaiting(tx, call.tenantId))) > 0);
+  while ((await database.write(call, (tx) => addWaiting(tx, call.tenantId, { waits: true }))) > 0);
   return database.read(call, async (tx) => {
     const found: Record<string, Row[]> = {};
     for (const [table, keys] of Object.entries(TABLES)) {

@@ -118,7 +118,7 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
     // Last: writers of the same figures block each other from here until the commit.
     await (left === 0
       ? writeEntries(tx, call, entries)
-      : addWaiting(tx, call.tenantId, waiting.due(call.tenantId, left)));
+      : addWaiting(tx, call.tenantId, { most: waiting.due(call.tenantId, left) }));
     return output;
   };
 

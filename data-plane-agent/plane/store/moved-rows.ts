@@ -177,7 +177,7 @@ export class MovedRowStore {
 
   /** Adds to the figures what writes have left to be added: figures are moved as they are. */
   async completeFigures(): Promise<void> {
-    while ((await addWaiting(this.tx, this.call.tenantId)) > 0);
+    while ((await addWaiting(this.tx, this.call.tenantId, { waits: true })) > 0);
   }
 
   /**

@@ -52,13 +52,21 @@ export async function waitingIn(
   return rows.flatMap(({ changes }) => increments(changes));
 }
 
-/**
- * Adds to the rollups what so many writes have left, the oldest first, and returns how many there were. What another
- * transaction adds just now is passed over.
- */
-export async function addWaiting(tx: Transaction, tenantId: string, most = MOST_WRITES): Promise<number> {
+interface Adding {
+  /** How many are added at most. */
+  readonly most?: number;
+  /** Whether what another transaction holds just now is waited for, and not passed over. */
+  readonly waits?: boolean;
+}
+
+/** Adds to the rollups what so many writes have left, the oldest first, and returns how many there were. */
+export async function addWaiting(
+  tx: Transaction,
+  tenantId: string,
+  { most = MOST_WRITES, waits = false }: Adding = {},
+): Promise<number> {
   if (tx.dialect === 'sqlite' || most === 0) return 0;
-  const rows = await tx.all(TAKE, [tenantId, most]);
+  const rows = await tx.all(waits ? TAKE_ALL : TAKE_FREE, [tenantId, most]);
   const entries = new Entries();
   for (const { changes } of rows) for (const one of increments(changes)) entries.add(one);
   await writeEntries(tx, { tenantId, slot: SLOT }, entries);
@@ -68,9 +76,11 @@ export async function addWaiting(tx: Transaction, tenantId: string, most = MOST_
 /** Writers that add seldom wait for each other. */
 const SLOT = 0;
 
-const TAKE =
-  'WITH taken AS MATERIALIZED (SELECT tenant_id, id FROM waiting_figures WHERE tenant_id = ? ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED) ' +
+const take = (lock: string): string =>
+  `WITH taken AS MATERIALIZED (SELECT tenant_id, id FROM waiting_figures WHERE tenant_id = ? ORDER BY id LIMIT ? ${lock}) ` +
   'DELETE FROM waiting_figures USING taken WHERE waiting_figures.tenant_id = taken.tenant_id AND waiting_figures.id = taken.id RETURNING waiting_figures.changes';
+const TAKE_ALL = take('FOR UPDATE');
+const TAKE_FREE = take('FOR UPDATE SKIP LOCKED');
 
 function increments(changes: unknown): Increments[] {
   const found = incrementsIn(String(changes));
