@@ -6,10 +6,9 @@ import { isFailure, type FailureCode } from '../../data-plane-agent/base/failure
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { DataPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
 import type { Operations } from '../../data-plane-agent/plane/operations/index.js';
-import { addWaiting } from '../../data-plane-agent/plane/store/waiting-figures.js';
 import { MoveFault } from '../../server/data-planes/moving/move-fault.js';
 import type { Planes } from '../../server/data-planes/moving/sides.js';
-import { rowsOf } from '../support/data-moves.js';
+import { completeFigures, rowsOf } from '../support/data-moves.js';
 import { until } from '../support/joined-agent.js';
 import { openPair, type OpenPair, type PlanePair } from '../support/plane-pair.js';
 import { needsPostgres } from '../support/postgres.js';
@@ -235,9 +234,8 @@ async function filled(opened: OpenPair, sizes = SMALL): Promise<PlanePair> {
       "INSERT INTO files (tenant_id, id, kind, file_name, created_at, updated_at, content_type, size_bytes, sha256, object_key, etag, scan_status, scan_tries) VALUES (?, ?, 'receipt', 'a', 1, 1, 'application/pdf', ?, 'x', ?, ?, 'clean', 0)",
       [tenantId, fileId, sizes.file, key, etag],
     );
-    // Otherwise a move would: these are the rows that it is compared with.
-    while ((await addWaiting(tx, tenantId, { waits: true })) > 0);
   });
+  await completeFigures(from.database, tenantId);
   return pair;
 }
 

@@ -5,7 +5,7 @@ import { openDatabase } from '../../data-plane-agent/base/database/open.js';
 import { generateKeyRingText, parseKeyRing, sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import type { ObjectStore } from '../../data-plane-agent/plane/files/objects/object-store.js';
 import { openObjectStore } from '../../data-plane-agent/plane/files/objects/open-store.js';
-import { enterContract, movableData, rowsOf, type MovableData } from '../support/data-moves.js';
+import { completeFigures, enterContract, movableData, rowsOf, type MovableData } from '../support/data-moves.js';
 import { sharedMinio } from '../support/minio.js';
 import { needsPostgres } from '../support/postgres.js';
 import { skip } from '../support/skip.js';
@@ -72,6 +72,7 @@ for (const { database, link, agentStore, installationStore } of COMBINATIONS) {
 
     it('moves all rows and files, and back, and the audit and the exports are the same', async function () {
       this.timeout(240_000);
+      await completeFigures(data.agent.serving.hosted.database, data.org.tenant.id);
       const before = await inAgent();
       expect(before['contracts']?.length).to.equal(12);
       expect(before['audit_log']?.length).to.be.greaterThan(20);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Database, Row } from '../../data-plane-agent/base/database/database.js';
+import { addWaiting } from '../../data-plane-agent/plane/store/waiting-figures.js';
 import { MOVED } from '../../data-plane-agent/plane/tables/moved.js';
 import { administration, type Administration } from './administration.js';
 import { installations, type Installation, type Outcome, type Running } from './cli.js';
@@ -148,6 +149,15 @@ export const enterContract = (
     }),
     { headers: { 'Idempotency-Key': `entered-${n}` } },
   );
+
+/**
+ * Adds to the figures what writes have left to be added. A move does, whose rows are then compared with those that were
+ * there before.
+ */
+export const completeFigures = (database: Database, tenantId: string): Promise<void> =>
+  database.write({ tenantId }, async (tx) => {
+    while ((await addWaiting(tx, tenantId, { waits: true })) > 0);
+  });
 
 /** All rows of a tenant that are moved, as they are in the tables, but for what differs by key ring and object store. */
 export async function rowsOf(database: Database, tenantId: string): Promise<Readonly<Record<string, readonly Row[]>>> {
