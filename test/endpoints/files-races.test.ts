@@ -253,6 +253,7 @@ forEachFileServer(
           await uploadsOf(org.asOwner).upload({ contractId: deleted }),
           await uploadsOf(org.asOwner).upload({ contractId: deleted }),
         ];
+        await settled(server()); // the uploads are removed after the answer; what is left of them would be swept
         const made = await org.asOwner.post('/dynamic-fields/commands', {
           type: 'CreateField',
           payload: { name: 'Terms', type: 'file', defaultValue: kept.id },
