@@ -18,3 +18,26 @@ export function begun<T>(work: Promise<T>): Promise<T> {
   work.catch(() => undefined); // its error is that of those who await it
   return work;
 }
+
+/**
+ * Does work for each item, for so many `lanes` of them at once, which begin in their order. After an error no more begins;
+ * it is thrown once all that had begun has ended.
+ */
+export async function inLanes<T, R>(items: readonly T[], lanes: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const left = items.entries();
+  let hasFailed = false;
+  const lane = async (): Promise<void> => {
+    for (const [i, item] of left) {
+      if (hasFailed) return;
+      try {
+        results[i] = await work(item);
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+    }
+  };
+  await together(...Array.from({ length: Math.min(lanes, items.length) }, lane));
+  return results;
+}

@@ -57,15 +57,17 @@ describe('the migrator', () => {
         let waiting: Promise<readonly string[]> | undefined;
         let pid: unknown;
         const slow: Migration = {
-          ...first,
+          id: '0002-slow',
+          statements: () => [],
           async fill(connection) {
             pid = (await connection.all('SELECT pg_backend_pid() AS pid'))[0]?.['pid'];
-            waiting = migrate(second, [slow], (wait) => reported.push(wait));
+            waiting = migrate(second, [first, slow], (wait) => reported.push(wait));
             while (reported.length === 0) await sleep(10);
             await sleep(900);
           },
         };
-        expect(await migrate(database, [slow])).to.deep.equal(['0001-first']);
+        await migrate(database, [first]); // a new database is not filled
+        expect(await migrate(database, [first, slow])).to.deep.equal(['0002-slow']);
         expect(await waiting).to.deep.equal([]);
         expect(reported).to.have.length(1);
         expect(reported[0]?.heldBy).to.equal(`PostgreSQL process ${String(pid)}, for a client at 127.0.0.1`);
@@ -148,6 +150,15 @@ describe('the migrator', () => {
         { n: 2, name: null },
       ]);
       expect(await migrate(database, [first, filling])).to.deep.equal([]);
+    });
+
+    it('processes no rows in a new database, which has none', async () => {
+      const { database } = await fresh();
+      const filling: Migration = {
+        ...second,
+        fill: () => Promise.reject(new Error('a new database was filled')),
+      };
+      expect(await migrate(database, [first, filling])).to.deep.equal(['0001-first', '0002-second']);
     });
 
     it('refuses a step that was changed after it had been applied', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aField } from '../support/fields.js';
+import { HARBOUR, MING, ofRows } from '../support/import-samples.js';
 import { countingRoundTrips } from '../support/round-trips.js';
 import { aContract, aLine } from '../support/samples.js';
 
@@ -16,6 +17,10 @@ const full = (fieldId: string) =>
     extraNotes: [{ label: 'Gate', value: '4' }],
     dynamicFields: { [fieldId]: 'Hall 4' },
   });
+const importedRows = (count: number) =>
+  Array.from({ length: count }, () =>
+    aContract({ subjectId: HARBOUR.id, ownerId: MING.id, payments: [aLine({ receivedAmount: 5 })] }),
+  );
 const receipt = (n: number) => ({ receivedAmount: n, method: 'wire', bankSerialNo: `S-${n}` });
 
 /** A tenant of which everything was done once. */
@@ -54,6 +59,8 @@ describe('round trips to PostgreSQL', () => {
           keptGet: await counted(() => plane.getContract({ contractId })),
           list: await counted(() => plane.listContracts(LIST)),
           keptList: await counted(() => plane.listContracts(LIST)),
+          // Sixteen at once.
+          importOf24: await counted(() => plane.importContracts(ofRows(importedRows(24)))),
         };
         expect(trips).to.deep.equal({
           create: 4,
@@ -65,6 +72,7 @@ describe('round trips to PostgreSQL', () => {
           keptGet: 1,
           list: 6,
           keptList: 1,
+          importOf24: 15,
         });
       });
     },

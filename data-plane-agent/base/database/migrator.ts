@@ -39,7 +39,7 @@ export interface Migration {
   /**
    * Changes rows in ways that SQL alone cannot. It runs before the statements and outside their transaction, and opens
    * its own transaction for each batch. It must find the remaining rows by itself, because it is run again after an
-   * interruption.
+   * interruption. In a new database, which has no rows, it is not run.
    */
   fill?(connection: Exclusive): Promise<void>;
 }
@@ -78,8 +78,9 @@ export function migrate(
       `CREATE TABLE IF NOT EXISTS schema_migrations (id ${types.text} PRIMARY KEY, checksum ${types.text} NOT NULL)`,
     );
     const pending = await pendingSteps(connection, migrations);
+    const isNew = pending.length === migrations.length;
     for (const migration of pending) {
-      await migration.fill?.(connection);
+      if (!isNew) await migration.fill?.(connection);
       await connection.transaction(async () => {
         for (const statement of migration.statements(types)) await connection.run(statement);
         await connection.run('INSERT INTO schema_migrations (id, checksum) VALUES (?, ?)', [

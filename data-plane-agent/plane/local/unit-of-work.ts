@@ -91,6 +91,7 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
     newId,
     signal: deadline.signal,
     savepoint: (attempt, options) => savepoint({ tx, recorder, rollupDelta }, attempt, options),
+    lanes: LANES[tx.dialect],
   });
 
   /** The context of a read: what it would change is not recorded. */
@@ -203,6 +204,9 @@ const scheduleExpiry: KeptAnswer = async (tx, { tenantId, expiresAt }) => {
   due.at('expiry', expiresAt);
   await due.write(tx, tenantId);
 };
+
+/** About the contracts that a step of an import enters. */
+const LANES = { sqlite: 1, postgres: 16 } as const;
 
 /** Rolls back the change recorder and the rollup delta together with the savepoint. */
 async function savepoint<T>(

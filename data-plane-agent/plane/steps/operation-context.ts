@@ -24,6 +24,11 @@ export interface OperationContext {
    * `isUndoneAlone`: for long transactions, and for work that ends with an error by intention.
    */
   savepoint<T>(work: () => Promise<T>, options?: { readonly isUndoneAlone?: boolean }): Promise<T>;
+  /**
+   * How many pieces of work that do not depend on each other are worth doing at once in this transaction: on PostgreSQL
+   * some, of which one is computed while the statements of others run, on SQLite one.
+   */
+  readonly lanes: number;
 }
 
 /** The steps of an operation that uses nothing but the database. */

@@ -1,4 +1,5 @@
 import { isFailure } from '../../../base/failures.js';
+import { inLanes } from '../../../base/together.js';
 import { yielding } from '../../../base/yielding.js';
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
@@ -57,7 +58,7 @@ export async function enterChecked(
   await store.lifecycle.ensureShipped(); // outside the savepoints, which may be rolled back
   const entering: Entering = { members, yieldIfDue: yielding(context.signal), unread, isRepeatable, entered: [] };
   const outcomes: Outcome[] = [];
-  const size = isRepeatable ? 1 : PER_SAVEPOINT;
+  const size = isRepeatable && context.lanes === 1 ? 1 : PER_SAVEPOINT;
   for (let at = 0; at < checked.length; at += size)
     outcomes.push(...(await enterSome(context, call, { checked: checked.slice(at, at + size), entering })));
   await store.contracts.index(entering.entered, entering.yieldIfDue);
@@ -132,7 +133,7 @@ interface Entering extends Pick<EnteringParts, 'members' | 'unread'> {
  */
 const PER_SAVEPOINT = 25;
 
-/** Enters contracts in one savepoint or, if one is refused, each in its own. */
+/** Enters contracts in one savepoint, some of them at once, or, if one is refused, each in its own and in their order. */
 async function enterSome(
   context: OperationContext,
   call: Call,
@@ -175,23 +176,17 @@ async function enterSome(
   const options = { isUndoneAlone: !entering.isRepeatable };
   try {
     if (checked.length > 1)
-      return await context.savepoint(() => oneByOne(checked, (one) => attempt(one, enter)), options);
+      return await context.savepoint(() => inLanes(checked, context.lanes, (one) => attempt(one, enter)), options);
   } catch (error) {
     if (!isFailure(error)) throw error;
     entering.entered.length = enteredBefore;
   }
-  return oneByOne(checked, (one) =>
+  return inLanes(checked, 1, (one) =>
     attempt(one, (input) => context.savepoint(() => enter(input), options)).catch(async (error: unknown) => {
       if (isFailure(error)) return refused(one.candidate, await problemsOf(error, one.candidate));
       throw error;
     }),
   );
-}
-
-async function oneByOne<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (const item of items) results.push(await work(item));
-  return results;
 }
 
 const refused = (candidate: Candidate, problems: readonly RowProblem[]): Outcome => ({
