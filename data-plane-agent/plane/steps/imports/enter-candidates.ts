@@ -1,3 +1,4 @@
+import { isDatabaseError } from '../../../base/database/errors.js';
 import { isFailure } from '../../../base/failures.js';
 import { inLanes } from '../../../base/together.js';
 import { yielding } from '../../../base/yielding.js';
@@ -178,7 +179,9 @@ async function enterSome(
     if (checked.length > 1)
       return await context.savepoint(() => inLanes(checked, context.lanes, (one) => attempt(one, enter)), options);
   } catch (error) {
-    if (!isFailure(error)) throw error;
+    // Of two with the same number of an invoice, entered at once, neither finds the other's.
+    const isRefused = isFailure(error) || (context.lanes > 1 && isDatabaseError(error, 'unique'));
+    if (!isRefused) throw error;
     entering.entered.length = enteredBefore;
   }
   return inLanes(checked, 1, (one) =>
