@@ -92,6 +92,7 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
     signal: deadline.signal,
     savepoint: (attempt, options) => savepoint({ tx, recorder, rollupDelta }, attempt, options),
     lanes: LANES[tx.dialect],
+    isCollision: (error) => LANES[tx.dialect] > 1 && isDatabaseError(error, 'unique'),
   });
 
   /** The context of a read: what it would change is not recorded. */

@@ -29,6 +29,8 @@ export interface OperationContext {
    * some, of which one is computed while the statements of others run, on SQLite one.
    */
   readonly lanes: number;
+  /** Whether an error may come from two pieces of work at once that write the same, of which one would find the other's. */
+  isCollision(error: unknown): boolean;
 }
 
 /** The steps of an operation that uses nothing but the database. */

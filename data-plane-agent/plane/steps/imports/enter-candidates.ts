@@ -1,4 +1,3 @@
-import { isDatabaseError } from '../../../base/database/errors.js';
 import { isFailure } from '../../../base/failures.js';
 import { inLanes } from '../../../base/together.js';
 import { yielding } from '../../../base/yielding.js';
@@ -180,8 +179,7 @@ async function enterSome(
       return await context.savepoint(() => inLanes(checked, context.lanes, (one) => attempt(one, enter)), options);
   } catch (error) {
     // Of two with the same number of an invoice, entered at once, neither finds the other's.
-    const isRefused = isFailure(error) || (context.lanes > 1 && isDatabaseError(error, 'unique'));
-    if (!isRefused) throw error;
+    if (!isFailure(error) && !context.isCollision(error)) throw error;
     entering.entered.length = enteredBefore;
   }
   return inLanes(checked, 1, (one) =>
