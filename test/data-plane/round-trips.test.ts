@@ -68,7 +68,7 @@ describe('round trips to PostgreSQL', () => {
           summary: 2,
           get: 4,
           keptGet: 1,
-          list: 6,
+          list: 5,
           keptList: 1,
         });
       });

@@ -22,7 +22,11 @@ export function watchedDatabase(database: Database): { readonly database: Databa
       asked.push({ sql, values });
       return tx.all(sql, values);
     };
-    return noting(tx, { all });
+    const get: Transaction['get'] = (sql, values = []) => {
+      asked.push({ sql, values });
+      return tx.get(sql, values);
+    };
+    return noting(tx, { all, get });
   };
   const read: Database['read'] = (scope, work) => database.read(scope, (tx) => work(watched(tx)));
   return { database: noting(database, { read }), asked };

@@ -116,7 +116,7 @@ export function createStore({
   const fields = new FieldStore(tx, call, recorder);
   return {
     contracts: new ContractStore(tx, call, { recorder, rollupDelta }),
-    contractList: new ContractList(tx, call, { totals, cores }),
+    contractList: new ContractList(tx, call, { totals, cores, memory: figures }),
     contractExport: new ContractExport(tx, call, { totals, cores }),
     contractFiles: new ContractFiles(tx, call),
     imports: new ImportStore(tx, call, { clock, recorder }),
