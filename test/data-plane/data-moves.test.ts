@@ -62,7 +62,7 @@ for (const kinds of [
       const waiting = await pair.from.database.read(pair.call, (tx) =>
         tx.all('SELECT id FROM waiting_figures WHERE tenant_id = ?', [pair.call.tenantId]),
       );
-      expect(waiting.length > 0).to.equal(kinds[0] === 'postgres');
+      expect(waiting).to.have.length.above(0);
       const before = await pair.from.plane.getPaymentStats({});
       expect((await pair.moves().move({ ...pair.request, direction: 'agent' })).phase).to.equal('moved');
       expect(await pair.to.plane.getPaymentStats({})).to.deep.equal(before);

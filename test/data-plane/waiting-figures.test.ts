@@ -51,79 +51,72 @@ describe('figures that wait to be added to the rollups', () => {
   });
 
   forEachReplicas((name, replicas) => {
-    if (name === 'sqlite')
-      it('are none on SQLite, which has one writer', async () => {
-        const [test] = replicas().both();
-        const [paymentId = ''] = await someLines(test, 1);
-        await test.plane.recordReceipt({ paymentId, receivedAmount: 4 });
-        expect(await waitingOf(test)).to.equal(0);
-      });
-    else {
-      it('are left by each write, seen by all readers, and added by one of many', async () => {
-        const [test, other] = replicas().both();
-        const [paymentId = ''] = await someLines(test, 1);
-        expect(await waitingOf(test)).to.equal(0);
-        const seen: number[] = [];
-        for (let n = 1; n <= 64; n++) {
-          await test.plane.recordReceipt({ paymentId, receivedAmount: n });
-          seen.push(await waitingOf(test));
-          if (n % 16 === 0)
-            for (const plane of [test.plane, other.plane, replicas().fresh(test, test.call)])
-              expect(await plane.getPaymentStats({})).to.include({ received: n, outstanding: 100 - n });
+    it('are left by each write, seen by all readers, and added by one of many', async () => {
+      const [test, other] = replicas().both();
+      const [paymentId = ''] = await someLines(test, 1);
+      expect(await waitingOf(test)).to.equal(0);
+      const seen: number[] = [];
+      for (let n = 1; n <= 64; n++) {
+        await test.plane.recordReceipt({ paymentId, receivedAmount: n });
+        seen.push(await waitingOf(test));
+        if (n % 16 === 0)
+          for (const plane of [test.plane, other.plane, replicas().fresh(test, test.call)])
+            expect(await plane.getPaymentStats({})).to.include({ received: n, outstanding: 100 - n });
+      }
+      expect(seen).to.deep.equal([...Array.from({ length: 63 }, (_, n) => n + 1), 0]);
+      await asRebuilt(test);
+    });
+
+    it('are left by each process, and each adds what an ended one has left', async () => {
+      const [test, other] = replicas().both();
+      const [paymentId = ''] = await someLines(test, 1);
+      for (let n = 1; n <= 10; n++) await test.plane.recordReceipt({ paymentId, receivedAmount: n });
+      expect(await waitingOf(test)).to.equal(10);
+      await other.plane.recordReceipt({ paymentId, receivedAmount: 20 });
+      expect(await waitingOf(test)).to.equal(0);
+      await asRebuilt(test);
+    });
+
+    it('are not left by a refused write', async () => {
+      const [test] = replicas().both();
+      await test.plane.createContract(aContract({ contractNo: 'ONE', payments: [aLine()] }));
+      await test.plane.createContract(aContract({ contractNo: 'ONE', payments: [aLine()] })).then(
+        () => expect.fail('the number is taken'),
+        (error: unknown) => expect(isFailure(error)).to.equal(true),
+      );
+      expect(await waitingOf(test)).to.equal(0);
+    });
+
+    it('are added once by several transactions at once, while others write and read', async function () {
+      this.timeout(120_000);
+      const [test, other] = replicas().both();
+      const { database, call } = test;
+      const lines = await someLines(test, 12);
+      const wrong: number[] = [];
+      let isOver = false;
+      const reading = (async () => {
+        while (!isOver) {
+          const { received, outstanding } = await replicas().fresh(test, call).getPaymentStats({});
+          if (received + outstanding !== 1_200) wrong.push(received + outstanding);
         }
-        expect(seen).to.deep.equal([...Array.from({ length: 63 }, (_, n) => n + 1), 0]);
-        await asRebuilt(test);
+      })();
+      const adding = Array.from({ length: 3 }, async () => {
+        while (!isOver) await database.write(call, (tx) => addWaiting(tx, call.tenantId, { most: 5 }));
       });
+      await Promise.all(
+        lines.map(async (paymentId, i) => {
+          for (let n = 1; n <= 12; n++)
+            await (i % 2 ? test : other).plane.recordReceipt({ paymentId, receivedAmount: n * 5 });
+        }),
+      );
+      isOver = true;
+      await Promise.all([reading, ...adding]);
+      expect(wrong).to.deep.equal([]);
+      expect(await test.plane.getPaymentStats({})).to.include({ received: 720, outstanding: 480 });
+      await asRebuilt(test);
+    });
 
-      it('are left by each process, and each adds what an ended one has left', async () => {
-        const [test, other] = replicas().both();
-        const [paymentId = ''] = await someLines(test, 1);
-        for (let n = 1; n <= 10; n++) await test.plane.recordReceipt({ paymentId, receivedAmount: n });
-        expect(await waitingOf(test)).to.equal(10);
-        await other.plane.recordReceipt({ paymentId, receivedAmount: 20 });
-        expect(await waitingOf(test)).to.equal(0);
-        await asRebuilt(test);
-      });
-
-      it('are not left by a refused write', async () => {
-        const [test] = replicas().both();
-        await test.plane.createContract(aContract({ contractNo: 'ONE', payments: [aLine()] }));
-        await test.plane.createContract(aContract({ contractNo: 'ONE', payments: [aLine()] })).then(
-          () => expect.fail('the number is taken'),
-          (error: unknown) => expect(isFailure(error)).to.equal(true),
-        );
-        expect(await waitingOf(test)).to.equal(0);
-      });
-
-      it('are added once by several transactions at once, while others write and read', async function () {
-        this.timeout(120_000);
-        const [test, other] = replicas().both();
-        const { database, call } = test;
-        const lines = await someLines(test, 12);
-        const wrong: number[] = [];
-        let isOver = false;
-        const reading = (async () => {
-          while (!isOver) {
-            const { received, outstanding } = await replicas().fresh(test, call).getPaymentStats({});
-            if (received + outstanding !== 1_200) wrong.push(received + outstanding);
-          }
-        })();
-        const adding = Array.from({ length: 3 }, async () => {
-          while (!isOver) await database.write(call, (tx) => addWaiting(tx, call.tenantId, { most: 5 }));
-        });
-        await Promise.all(
-          lines.map(async (paymentId, i) => {
-            for (let n = 1; n <= 12; n++)
-              await (i % 2 ? test : other).plane.recordReceipt({ paymentId, receivedAmount: n * 5 });
-          }),
-        );
-        isOver = true;
-        await Promise.all([reading, ...adding]);
-        expect(wrong).to.deep.equal([]);
-        expect(await test.plane.getPaymentStats({})).to.include({ received: 720, outstanding: 480 });
-        await asRebuilt(test);
-      });
-
+    if (name === 'postgres')
       it('are counted once by a transaction that writes, whatever is added meanwhile', async () => {
         const [test] = replicas().both();
         const { database, call } = test;
@@ -152,6 +145,5 @@ describe('figures that wait to be added to the rollups', () => {
         expect(await all).to.equal(0); // the contract's own write has added it
         await asRebuilt(test);
       });
-    }
   });
 });

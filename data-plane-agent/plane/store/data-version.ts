@@ -14,10 +14,10 @@ export interface VersionNotes {
 
 /**
  * Increments the tenant's data version within the transaction of a write, so that what is cached under it stays exact
- * on every replica, and writes what it adds to the rollups under the new version, and the due marks: on PostgreSQL in one
- * statement, which also leaves it to be added to the rollups later, if it is known. A slot's row is locked until the
- * commit, so its versions are in the order of commits. Returns how many characters it has left; if none, the write itself adds
- * to the rollups.
+ * on every replica, writes what it adds to the rollups under the new version, leaves that to be added to the rollups
+ * later, if it is known, and writes the due marks: on PostgreSQL all in one statement. A slot's row is locked until the
+ * commit, so its versions are in the order of commits. Returns how many characters it has left; if none, the write itself
+ * adds to the rollups.
  */
 export async function moveDataVersion(
   tx: Transaction,
@@ -27,8 +27,8 @@ export async function moveDataVersion(
   const slot = slotOf(tx);
   const changes = increments && textOf(increments);
   const marks = due.statement(tenantId, slot);
+  const left = changes === null || increments?.length === 0 ? null : changes;
   if (tx.dialect === 'postgres') {
-    const left = changes === null || increments?.length === 0 ? null : changes;
     const waits = left === null ? fragment('') : waiting(tenantId, left);
     const also = left === null ? '' : `, waits AS (${waits.sql})`;
     await tx.defer(marks ? `${MOVED}${also}, noted AS (${NOTED}) ${marks.sql}` : `${MOVED}${also} ${NOTED}`, [
@@ -56,7 +56,10 @@ export async function moveDataVersion(
       version - versions,
     ]);
   if (marks) await tx.defer(marks.sql, marks.values);
-  return 0;
+  if (left === null) return 0;
+  const waits = waiting(tenantId, left);
+  await tx.defer(waits.sql, waits.values);
+  return left.length;
 }
 
 /** For how many versions of a slot increments are kept, and at which of them older ones are deleted. */

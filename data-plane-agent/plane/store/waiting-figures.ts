@@ -33,7 +33,7 @@ export class WaitingCount {
   }
 }
 
-/** Leaves what a write adds to the rollups, as `textOf` wrote it, to be added later. PostgreSQL only. */
+/** Leaves what a write adds to the rollups, as `textOf` wrote it, to be added later. */
 export const waiting = (tenantId: string, changes: string): Fragment =>
   fragment('INSERT INTO waiting_figures (tenant_id, id, changes) VALUES (?, ?, ?)', tenantId, newId(), changes);
 
@@ -46,8 +46,8 @@ export async function waitingIn(
   tenantId: string,
   { writes }: { readonly writes: boolean },
 ): Promise<Increments[]> {
-  if (tx.dialect === 'sqlite') return [];
-  const lock = writes ? ' FOR SHARE' : '';
+  // SQLite has one writer: nobody else adds meanwhile.
+  const lock = writes && tx.dialect === 'postgres' ? ' FOR SHARE' : '';
   const rows = await tx.all(`SELECT changes FROM waiting_figures WHERE tenant_id = ?${lock}`, [tenantId]);
   return rows.flatMap(({ changes }) => increments(changes));
 }
@@ -65,8 +65,8 @@ export async function addWaiting(
   tenantId: string,
   { most = MOST_WRITES, waits = false }: Adding = {},
 ): Promise<number> {
-  if (tx.dialect === 'sqlite' || most === 0) return 0;
-  const rows = await tx.all(waits ? TAKE_ALL : TAKE_FREE, [tenantId, most]);
+  if (most === 0) return 0;
+  const rows = await tx.all(TAKE[tx.dialect][waits ? 'all' : 'free'], [tenantId, most]);
   const entries = new Entries();
   for (const { changes } of rows) for (const one of increments(changes)) entries.add(one);
   await writeEntries(tx, { tenantId, slot: SLOT }, entries);
@@ -76,11 +76,15 @@ export async function addWaiting(
 /** Writers that add seldom wait for each other. */
 const SLOT = 0;
 
-const take = (lock: string): string =>
+const takenWith = (lock: string): string =>
   `WITH taken AS MATERIALIZED (SELECT tenant_id, id FROM waiting_figures WHERE tenant_id = ? ORDER BY id LIMIT ? ${lock}) ` +
   'DELETE FROM waiting_figures USING taken WHERE waiting_figures.tenant_id = taken.tenant_id AND waiting_figures.id = taken.id RETURNING waiting_figures.changes';
-const TAKE_ALL = take('FOR UPDATE');
-const TAKE_FREE = take('FOR UPDATE SKIP LOCKED');
+const OLDEST =
+  'DELETE FROM waiting_figures WHERE rowid IN (SELECT rowid FROM waiting_figures WHERE tenant_id = ? ORDER BY id LIMIT ?) RETURNING changes';
+const TAKE = {
+  sqlite: { all: OLDEST, free: OLDEST },
+  postgres: { all: takenWith('FOR UPDATE'), free: takenWith('FOR UPDATE SKIP LOCKED') },
+} as const;
 
 function increments(changes: unknown): Increments[] {
   const found = incrementsIn(String(changes));

@@ -1,8 +1,8 @@
 import type { Migration } from '../../../base/database/migrator.js';
 
 /**
- * What writes on PostgreSQL add to the rollups, until a later write adds what many of them have left in one statement.
- * Readers add it to what they read. SQLite, which has one writer, leaves nothing here.
+ * What writes add to the rollups, until a later write adds what many of them have left. Readers add it to what they
+ * read.
  */
 export const waitingFigures: Migration = {
   id: '0023-waiting-figures',
