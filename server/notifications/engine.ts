@@ -49,6 +49,8 @@ export interface NotDelivered extends Rendered {
   readonly error: string;
   readonly retryAfterMs?: number | undefined;
   readonly isFinal?: boolean | undefined;
+  /** This installation is set up without what it takes: the log warns of it only when the message is given up. */
+  readonly isUnconfigured?: boolean | undefined;
   /** For the log: the reason, and what the operator can do. */
   readonly cause?: unknown;
   readonly fix?: string | undefined;
@@ -234,7 +236,7 @@ function logFailure(
   {
     queue: { name, tenantId },
     message: { id, topic, attempts },
-    outcome: { error, cause, fix },
+    outcome: { error, cause, fix, isUnconfigured = false },
     settled,
   }: {
     readonly queue: Queue;
@@ -243,7 +245,7 @@ function logFailure(
     readonly settled: Settled;
   },
 ): void {
-  log.warn(
+  log[isUnconfigured && settled !== 'failed' ? 'info' : 'warn'](
     {
       queue: name,
       tenantId,

@@ -98,7 +98,7 @@ export function createNoticeSender({
   };
 
   const mailed = async (message: NoticeMessage, rendered: Rendered): Promise<Attempt> => {
-    if (!mail) return { delivered: false, error: NO_MAIL_SERVER };
+    if (!mail) return { delivered: false, error: NO_MAIL_SERVER, isUnconfigured: true };
     const to = mailRecipients(message.channel, message.recipients);
     if (to.length === 0) return { delivered: false, error: 'there is no address to send to', isFinal: true };
     let refused: readonly string[] = [];

@@ -20,8 +20,8 @@ export async function sendThrough(
   });
   const rendered = { subject: sent.subject, recipients: shownRecipients(message), kind: channel.kind };
   if (sent.delivered) return { delivered: true, ...rendered };
-  const { error, retryAfterMs, isFinal } = sent;
-  return { delivered: false, error, retryAfterMs, isFinal, ...rendered };
+  const { error, retryAfterMs, isFinal, isUnconfigured } = sent;
+  return { delivered: false, error, retryAfterMs, isFinal, isUnconfigured, ...rendered };
 }
 
 /** The addresses of a mail, or the displayed form of the channel's URL. */

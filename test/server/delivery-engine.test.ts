@@ -127,6 +127,21 @@ describe('the delivery engine', () => {
     ]);
   });
 
+  it('warns of a message that this installation cannot send only when it is given up', async () => {
+    const { queue, settled, release } = queueOf(
+      { early: 1, last: 1 },
+      { answer: (id) => ({ ...REFUSED, delivered: false, isUnconfigured: true, isFinal: id === 'last0' }) },
+    );
+    const work = engineOf().work(queue, ['early', 'last']);
+    await release();
+    await work;
+    expect(settled).to.have.deep.members([
+      ['early0', 'queued'],
+      ['last0', 'failed'],
+    ]);
+    expect(logged.map(({ message, final }) => [message, final])).to.deep.equal([['last0', true]]);
+  });
+
   it('waits for a place in the pace of the lane if it comes soon, and otherwise leaves the lane', async () => {
     const { queue, settled, release, waits } = queueOf({ soon: 1, later: 1 });
     waits['soon'] = [20, 20];

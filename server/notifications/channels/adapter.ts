@@ -66,6 +66,8 @@ export type Verdict =
       readonly isFinal?: boolean;
       /** The receiver no longer exists: the channel is disabled. */
       readonly disables?: boolean;
+      /** This installation is set up without what it takes, such as a mail server. */
+      readonly isUnconfigured?: boolean;
     };
 
 /**
