@@ -118,6 +118,12 @@ const RARE_AT_MOST = 10_000;
 const DUE_LINES = 5_000;
 /** For the first page as for distant ones: how many matches for each that is passed over. */
 const DUE_LINES_EACH = 40;
+/**
+ * Contracts that a walk along the index of an order passes over at most. The matches of some filters are all at one end of
+ * an order, as paid contracts are among the oldest: walking there would read most of a large book row by row. All matches
+ * are read instead, which takes a look at each entry of one index and sorts them.
+ */
+const WALKED = 20_000;
 /** From this offset on, the start of a page is cached; below it, skipping rows is cheaper. */
 const NEAR = 1_000;
 
@@ -129,6 +135,8 @@ export interface ContractListParts {
   readonly cores: ContractCores;
   /** For transactions that only read. */
   readonly memory?: FigureMemory | undefined;
+  /** `WALKED`; another one in tests. */
+  readonly walked?: number | undefined;
 }
 
 /** The list of contracts within the caller's scope. */
@@ -137,15 +145,17 @@ export class ContractList {
   private readonly totals: Totals;
   private readonly cores: ContractCores;
   private readonly memory: FigureMemory | undefined;
+  private readonly walked: number;
 
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    { totals, cores, memory }: ContractListParts,
+    { totals, cores, memory, walked = WALKED }: ContractListParts,
   ) {
     this.totals = totals;
     this.cores = cores;
     this.memory = memory;
+    this.walked = walked;
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 
@@ -156,6 +166,7 @@ export class ContractList {
     const total = await (this.memory && grouped
       ? this.totalOfGroups(this.memory, { grouped, where, count })
       : this.cachedTotal('contracts', where, () => this.counted(count)));
+    this.totals.hasAtLeast(this.call.tenantId, total);
     return { ...matching, total };
   }
 
@@ -214,13 +225,14 @@ export class ContractList {
         ? await this.totals.places(this.tx, this.call.tenantId, { where, order: orderBy(order) })
         : undefined;
     const place = places?.at(offset);
-    const rows = await this.rows({
+    const rows = await this.found({
       where: total <= Math.max(DUE_LINES, DUE_LINES_EACH * (offset + limit)) ? byLines : where,
       route,
       order,
       isRare: total <= RARE || (!place && total <= Math.min(RARE_EACH * (offset + limit), RARE_AT_MOST)),
       limit,
       ...(place ? { place, offset: 0 } : { offset }),
+      expected: Math.min(limit, Math.max(0, total - offset)),
     });
     places?.keep(offset, placeOf(order, rows[0], { isIncluded: true }));
     places?.keep(offset + rows.length, placeOf(order, rows.at(-1), { isIncluded: false }));
@@ -232,13 +244,51 @@ export class ContractList {
     return this.cores.of(this.tx, this.call.tenantId, rows);
   }
 
-  private async rows({ where, route, order, isRare, place, offset, limit }: PageOf): Promise<Row[]> {
+  /** The rows of a page, within the first contracts of its order if they are there. PostgreSQL estimates where they are. */
+  private async found(page: PageOf): Promise<Row[]> {
+    const { order, route, isRare, expected } = page;
+    const mayBeFar =
+      this.tx.dialect === 'sqlite' &&
+      !isRare &&
+      !route.byId &&
+      route.isFiltered &&
+      // An index with all values of filters is walked in this order, without a look at the rows.
+      order.sort !== 'createdAt' &&
+      this.totals.size(this.call.tenantId) > this.walked;
+    if (!mayBeFar) return this.rows(page, this.inOrder(page));
+    const near = await this.rows(page, this.amongFirst(page));
+    return near.length === expected ? near : this.rows(page, this.inOrder({ ...page, isRare: true }));
+  }
+
+  private inOrder({ where, route, order, isRare, place }: PageOf): Fragment {
     const wanted = place ? allOf([where, from(order, place)]) : where;
+    return fragment(
+      `contracts${walking(this.tx.dialect, { order, route, isRare })} WHERE ${wanted.sql} ORDER BY ${orderBy(order)}`,
+      ...wanted.values,
+    );
+  }
+
+  /** Without an order of its own: SQLite would sort all matches before the first, and takes the rows as they come. */
+  private amongFirst({ where, route, order, isRare, place }: PageOf): Fragment {
+    const all = allOf([
+      fragment('contracts.tenant_id = ?', this.call.tenantId),
+      fragment('contracts.deleted_at IS NULL'),
+      ...(place ? [from(order, place)] : []),
+    ]);
+    return fragment(
+      `(SELECT ${COMPARED} FROM contracts${walking(this.tx.dialect, { order, route, isRare })} WHERE ${all.sql} ORDER BY ${orderBy(order)} LIMIT ?) AS contracts WHERE ${where.sql}`,
+      ...all.values,
+      this.walked,
+      ...where.values,
+    );
+  }
+
+  private rows({ order, offset, limit }: PageOf, { sql, values }: Fragment): Promise<Row[]> {
     // Rows before the page are skipped within the index; only rows of the page are fetched.
     return this.tx.all(
-      `SELECT ${listed.columnNames}, ${sortedBy(order)} FROM (SELECT contracts.id FROM contracts${walking(this.tx.dialect, { order, route, isRare })} WHERE ${wanted.sql} ORDER BY ${orderBy(order)} LIMIT ? OFFSET ?) AS page
+      `SELECT ${listed.columnNames}, ${sortedBy(order)} FROM (SELECT contracts.id FROM ${sql} LIMIT ? OFFSET ?) AS page
        JOIN contracts ON contracts.tenant_id = ? AND contracts.id = page.id ORDER BY ${orderBy(order)}`,
-      [...wanted.values, limit, offset, this.call.tenantId],
+      [...values, limit, offset, this.call.tenantId],
     );
   }
 
@@ -296,7 +346,14 @@ interface PageOf extends Pick<Selection, 'where' | 'route'> {
   readonly place?: PagePosition;
   readonly offset: number;
   readonly limit: number;
+  /** How many rows the page has. */
+  readonly expected: number;
 }
+
+/** The columns that filters and scopes compare. */
+const COMPARED = ['tenant_id', 'id', 'deleted_at', 'owner_superior_id', 'next_due_date', ...Object.values(EQUALS)].join(
+  ', ',
+);
 
 const isGiven = (value: string | null | undefined): value is string => value !== undefined && value !== null;
 

@@ -22,6 +22,7 @@ export interface Places {
  */
 export class Totals {
   private readonly totals = new LRUCache<string, { readonly version: number; readonly total: number }>({ max: KEPT });
+  private readonly sizes = new LRUCache<string, number>({ max: KEPT });
   private readonly lists = new LRUCache<
     string,
     { readonly version: number; readonly places: LRUCache<number, PagePosition> }
@@ -45,6 +46,16 @@ export class Totals {
     const total = await count();
     this.totals.set(key, { version, total });
     return total;
+  }
+
+  /** A list of contracts had this total: so many there are at least. */
+  hasAtLeast(tenantId: string, total: number): void {
+    if (total > this.size(tenantId)) this.sizes.set(tenantId, total);
+  }
+
+  /** The largest total of a list of contracts so far. */
+  size(tenantId: string): number {
+    return this.sizes.get(tenantId) ?? 0;
   }
 
   /** The cached positions of a list in the data version that `tx` sees. */
