@@ -209,7 +209,8 @@ describe('the plans of the contract statements', () => {
           const kinds = new Map<string, number>();
           await t.database.read(t.call, async (tx) => {
             await new ContractList(tx, t.call, { totals, cores }).select({});
-            for (const [filtered, filter] of Object.entries(filters()))
+            const dueSoon: ContractFilter = { dueWithin: [t.call.today, addDays(t.call.today, 150)] };
+            for (const [filtered, filter] of Object.entries({ ...filters(), 'due in months': dueSoon }))
               for (const sort of CONTRACT_SORTS)
                 for (const order of ['asc', 'desc'] as const)
                   for (const offset of [0, 60, 1_100]) {

@@ -227,6 +227,7 @@ export class ContractList {
     const place = places?.at(offset);
     const rows = await this.found({
       where: total <= Math.max(DUE_LINES, DUE_LINES_EACH * (offset + limit)) ? byLines : where,
+      byLines,
       route,
       order,
       isRare: total <= RARE || (!place && total <= Math.min(RARE_EACH * (offset + limit), RARE_AT_MOST)),
@@ -257,7 +258,7 @@ export class ContractList {
       this.totals.size(this.call.tenantId) > this.walked;
     if (!mayBeFar) return this.rows(page, this.inOrder(page));
     const near = await this.rows(page, this.amongFirst(page));
-    return near.length === expected ? near : this.rows(page, this.inOrder({ ...page, isRare: true }));
+    return near.length === expected ? near : this.rows(page, this.inOrder({ ...page, where: page.byLines, isRare: true }));
   }
 
   private inOrder({ where, route, order, isRare, place }: PageOf): Fragment {
@@ -340,7 +341,7 @@ export class ContractList {
   }
 }
 
-interface PageOf extends Pick<Selection, 'where' | 'route'> {
+interface PageOf extends Matching {
   readonly order: ContractOrder;
   readonly isRare: boolean;
   readonly place?: PagePosition;
