@@ -66,6 +66,8 @@ export const contractStep = fc.oneof(
     at,
     type: fc.constantFrom('sale' as const, 'lease' as const),
     status: fc.constantFrom('in_progress' as const, 'completed' as const),
+    typeCode: fc.option(fc.constantFrom('crane_hire', 'turnkey')),
+    statusCode: fc.option(fc.constantFrom('disputed', 'on_hold')),
     total: money,
   }),
   fc.record({
@@ -214,7 +216,13 @@ async function takeInside(plane: TestPlane['plane'], step: Inside, detail: Contr
     case 'state':
       await plane.updateContract({
         contractId,
-        changes: { type: step.type, status: step.status, totalAmount: major(step.total, currencyCode) },
+        changes: {
+          type: step.type,
+          status: step.status,
+          typeCode: step.typeCode,
+          statusCode: step.statusCode,
+          totalAmount: major(step.total, currencyCode),
+        },
       });
       return;
     case 'stage':

@@ -8,7 +8,7 @@ import type { Receivable } from '../domain/payments/receivable.js';
 import type { ContractCore } from '../contract/records/contracts.js';
 import { STATE_COLUMNS } from '../domain/contracts/presenter.js';
 import { contracts, type ContractRow } from '../tables/contracts.js';
-import { contractsAdded, type Grouped } from '../domain/analytics/grouped-counts.js';
+import { contractsAdded, type CountFilter } from '../domain/analytics/contract-counts.js';
 import type { ContractCores } from './contract-cores.js';
 import type { FigureMemory } from './figure-memory.js';
 import {
@@ -61,28 +61,12 @@ const listed = contracts.only(
 );
 export type ListedContract = RecordOf<typeof listed>;
 
-/** Whether contracts are grouped in the rollups by what a filter compares. */
-const IS_GROUPED: Readonly<Record<keyof ContractFilter, boolean>> = {
-  type: true,
-  status: true,
-  payment: true,
-  ownerId: true,
-  subjectId: true,
-  workflow: true,
-  typeCode: false,
-  statusCode: false,
-  lifecycleStageCode: false,
-  q: false,
-  dueBefore: false,
-  dueWithin: false,
-};
-const UNGROUPED = (Object.keys(IS_GROUPED) as (keyof ContractFilter)[]).filter((name) => !IS_GROUPED[name]);
-
-/** What a filter selects if it consists of groups of the rollups. */
-function groupedBy(filter: ContractFilter): Grouped | undefined {
-  if (UNGROUPED.some((name) => (filter[name] ?? null) !== null)) return undefined;
-  const { type, status, payment, ownerId, subjectId, workflow } = filter;
-  return { type, status, paymentStatus: payment, ownerId, subjectId, stage: workflow };
+/** What a filter selects if writes note all that it compares, so that its total is not counted again. */
+function notedOf(filter: ContractFilter): CountFilter | undefined {
+  if (isGiven(filter.q) || filter.dueWithin !== undefined) return undefined;
+  const { type, typeCode, status, statusCode, ownerId, subjectId, dueBefore } = filter;
+  const { payment: paymentStatus, workflow: stageCategory, lifecycleStageCode: stageCode } = filter;
+  return { type, typeCode, status, statusCode, paymentStatus, stageCategory, stageCode, ownerId, subjectId, dueBefore };
 }
 
 /** A filter as an SQL condition, and the index to use. */
@@ -162,24 +146,24 @@ export class ContractList {
   async select(filter: ContractFilter): Promise<Selection> {
     const { count, ...matching } = await this.matching(filter);
     const { where } = matching;
-    const grouped = groupedBy(filter);
-    const total = await (this.memory && grouped
-      ? this.totalOfGroups(this.memory, { grouped, where, count })
+    const noted = notedOf(filter);
+    const total = await (this.memory && noted
+      ? this.keptTotal(this.memory, { filter: noted, where, count })
       : this.cachedTotal('contracts', where, () => this.counted(count)));
     this.totals.hasAtLeast(this.call.tenantId, total);
     return { ...matching, total };
   }
 
   /** A total that writes bring up to date: in a large book it takes tenths of a second to count it. */
-  private async totalOfGroups(
+  private async keptTotal(
     memory: FigureMemory,
-    { grouped, where, count }: { readonly grouped: Grouped; readonly where: Fragment; readonly count: Fragment },
+    { filter, where, count }: { readonly filter: CountFilter; readonly where: Fragment; readonly count: Fragment },
   ): Promise<number> {
     const { total } = await memory.figures(this.tx, this.call.tenantId, {
       key: JSON.stringify(['contracts', where.sql, where.values]),
       read: async () => ({ total: await this.counted(count) }),
       add: (kept: { readonly total: number }, increments) => ({
-        total: kept.total + contractsAdded(increments, { grouped, scope: this.call }),
+        total: kept.total + contractsAdded(increments, { filter, scope: this.call }),
       }),
       bytes: () => TOTAL_BYTES,
     });
@@ -258,7 +242,9 @@ export class ContractList {
       this.totals.size(this.call.tenantId) > this.walked;
     if (!mayBeFar) return this.rows(page, this.inOrder(page));
     const near = await this.rows(page, this.amongFirst(page));
-    return near.length === expected ? near : this.rows(page, this.inOrder({ ...page, where: page.byLines, isRare: true }));
+    return near.length === expected
+      ? near
+      : this.rows(page, this.inOrder({ ...page, where: page.byLines, isRare: true }));
   }
 
   private inOrder({ where, route, order, isRare, place }: PageOf): Fragment {

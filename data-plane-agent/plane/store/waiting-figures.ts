@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Transaction } from '../../base/database/database.js';
 import { fragment, type Fragment } from '../../base/database/fragments.js';
 import { newId } from '../../base/ids.js';
-import { incrementsIn, type Increments } from '../domain/analytics/increments.js';
+import { rollupsIn, type Increments } from '../domain/analytics/increments.js';
 import { Entries } from '../domain/analytics/rollups.js';
 import { writeEntries } from './rollups.js';
 
@@ -87,7 +87,7 @@ const TAKE = {
 } as const;
 
 function increments(changes: unknown): Increments[] {
-  const found = incrementsIn(String(changes));
+  const found = rollupsIn(String(changes));
   if (!found) throw new Error('figures wait in a form that this release does not know');
   return found;
 }

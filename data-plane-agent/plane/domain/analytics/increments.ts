@@ -1,8 +1,10 @@
 import type { DayColumn, Entry, Figures, GroupColumn } from '../../tables/rollups.js';
+import type { Compared, Counted } from './contract-counts.js';
 
 /**
  * What a write adds to the figures of contracts with the same subject company, owner and superior. The keys of `days` are
- * currency and day; those of `groups` are currency, type, status, stage and payment status.
+ * currency and day; those of `groups` are currency, type, status, stage and payment status. `contracts` is not in the
+ * rollups: by it the totals of lists are brought up to date.
  */
 export interface Increments {
   readonly subjectId: string;
@@ -10,6 +12,7 @@ export interface Increments {
   readonly superiorId: string | null;
   readonly days: readonly Entry<DayColumn>[];
   readonly groups: readonly Entry<GroupColumn>[];
+  readonly contracts: readonly Counted[];
 }
 
 /** Whose figures are asked for. Subject companies outside `subjectScope` must not be asked for. */
@@ -35,37 +38,63 @@ const MOST_ENTRIES = 300;
  * waits to be added to the rollups must be understood, so a release with another form reads this one as well, and the
  * one before it already reads both.
  */
-const FORM = 1;
+const FORM = 2;
 
 /** As text, or `null` if they are too many. */
 export function textOf(increments: readonly Increments[]): string | null {
   let entries = 0;
-  for (const { days, groups } of increments) entries += days.length + groups.length;
+  for (const { days, groups, contracts } of increments) entries += days.length + groups.length + contracts.length;
   if (entries > MOST_ENTRIES) return null;
   return JSON.stringify([
     FORM,
-    ...increments.map(({ subjectId, ownerId, superiorId, days, groups }) => [
+    ...increments.map(({ subjectId, ownerId, superiorId, days, groups, contracts }) => [
       subjectId,
       ownerId,
       superiorId,
       days.map(brief),
       groups.map(brief),
+      contracts.map(({ of, contracts: count }) => [...COMPARED.map((name) => of[name]), count]),
     ]),
   ]);
 }
 
 /** The increments of such a text; `undefined` if it has another form. */
-export function incrementsIn(text: string): Increments[] | undefined {
+export const incrementsIn = (text: string): Increments[] | undefined => ofForms(text, [FORM]);
+
+/** What the text adds to the rollups, if it has this form or the one before, which had no `contracts`. */
+export const rollupsIn = (text: string): Increments[] | undefined => ofForms(text, [FORM - 1, FORM]);
+
+function ofForms(text: string, forms: readonly number[]): Increments[] | undefined {
   const [form, ...holders] = JSON.parse(text) as readonly [number, ...Brief[]]; // written by `textOf` of some release
-  if (form !== FORM) return undefined;
-  return holders.map(([subjectId, ownerId, superiorId, days, groups]) => ({
+  if (!forms.includes(form)) return undefined;
+  return holders.map(([subjectId, ownerId, superiorId, days, groups, contracts = []]) => ({
     subjectId,
     ownerId,
     superiorId,
     days: days.map(complete),
     groups: groups.map(complete),
+    contracts: contracts.map(counted),
   }));
 }
+
+/** The order of the values of `contracts` in the text. */
+const COMPARED = [
+  'type',
+  'typeCode',
+  'status',
+  'statusCode',
+  'paymentStatus',
+  'stageCategory',
+  'stageCode',
+  'nextDueDate',
+] as const satisfies readonly (keyof Compared)[];
+
+type BriefCounted = readonly [...values: (string | null)[], count: number];
+
+const counted = (brief: BriefCounted): Counted => ({
+  of: Object.fromEntries(COMPARED.map((name, i) => [name, brief[i]])) as unknown as Compared, // written by `textOf`
+  contracts: Number(brief.at(-1)),
+});
 
 type Brief = readonly [
   subjectId: string,
@@ -73,6 +102,7 @@ type Brief = readonly [
   superiorId: string | null,
   days: readonly BriefEntry<DayColumn>[],
   groups: readonly BriefEntry<GroupColumn>[],
+  contracts?: readonly BriefCounted[],
 ];
 type BriefEntry<C extends string> = readonly [...key: string[], figures: Figures<C>];
 

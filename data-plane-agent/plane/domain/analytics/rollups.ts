@@ -1,5 +1,6 @@
 import { daysBetween, type Day } from '../../../base/day.js';
 import { EVERY, PART, type DayColumn, type Entry, type Figures, type GroupColumn } from '../../tables/rollups.js';
+import type { Compared, Counted } from './contract-counts.js';
 import type { Increments } from './increments.js';
 import type { InvoiceRow } from '../../tables/invoices.js';
 import type { LineRow } from '../../tables/payment-lines.js';
@@ -22,7 +23,8 @@ export type RollupContract = Pick<
   | 'outstandingMinor'
   | 'otherCurrencyLines'
   | 'deletedAt'
->;
+> &
+  Compared;
 export type RollupLine = Pick<
   LineRow,
   | 'id'
@@ -70,6 +72,11 @@ export class Entries {
       },
       sign,
     });
+    const { type, typeCode, status, statusCode, paymentStatus, stageCategory, stageCode, nextDueDate } = contract;
+    const of = { type, typeCode, status, statusCode, paymentStatus, stageCategory, stageCode, nextDueDate };
+    const { counts } = this.holderOf(contract);
+    const name = Object.values(of).join(' ');
+    counts.set(name, { of, contracts: (counts.get(name)?.contracts ?? 0) + sign });
   }
 
   line(contract: RollupContract, line: RollupLine, sign: Sign): void {
@@ -138,7 +145,7 @@ export class Entries {
     return moved(rows);
   }
 
-  /** Adds the increments of other entries. */
+  /** Adds what increments of other entries add to the rollups. */
   add({ days, groups, ...of }: Increments): void {
     const holder = this.holderOf({ ...of, ownerSuperiorId: of.superiorId });
     for (const entry of days) add(holder.byDay, { ...entry, sign: 1 });
@@ -148,9 +155,10 @@ export class Entries {
   /** The same increments as those of `days` and `groups`, each once. */
   increments(): Increments[] {
     const found: Increments[] = [];
-    for (const { byDay, byGroup, ...holder } of this.holders.values()) {
+    for (const { byDay, byGroup, counts, ...holder } of this.holders.values()) {
       const [days, groups] = [changed(byDay), changed(byGroup)];
-      if (days.length + groups.length > 0) found.push({ ...holder, days, groups });
+      const contracts = [...counts.values()].filter((counted) => counted.contracts !== 0);
+      if (days.length + groups.length + contracts.length > 0) found.push({ ...holder, days, groups, contracts });
     }
     return found;
   }
@@ -188,7 +196,7 @@ export class Entries {
     const name = `${subjectId} ${ownerId} ${superiorId}`;
     const known = this.holders.get(name);
     if (known) return known;
-    const holder: Holder = { subjectId, ownerId, superiorId, byDay: new Map(), byGroup: new Map() };
+    const holder: Holder = { subjectId, ownerId, superiorId, byDay: new Map(), byGroup: new Map(), counts: new Map() };
     this.holders.set(name, holder);
     return holder;
   }
@@ -202,6 +210,8 @@ interface Holder {
   readonly byDay: Rows<DayColumn>;
   /** The keys are those of `contract_groups` from the currency on. */
   readonly byGroup: Rows<GroupColumn>;
+  /** By their values. */
+  readonly counts: Map<string, Counted>;
 }
 
 type Rows<C extends string> = Map<string, { readonly key: readonly string[]; figures: Partial<Record<C, number>> }>;
