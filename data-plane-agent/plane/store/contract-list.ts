@@ -108,6 +108,8 @@ const DUE_LINES_EACH = 40;
  * are read instead, which takes a look at each entry of one index and sorts them.
  */
 const WALKED = 20_000;
+/** Or four times as many as are expected if the matches are spread evenly, but at least so many: that takes some milliseconds. */
+const WALKED_AT_LEAST = 4_000;
 /** From this offset on, the start of a page is cached; below it, skipping rows is cheaper. */
 const NEAR = 1_000;
 
@@ -213,6 +215,7 @@ export class ContractList {
       where: total <= Math.max(DUE_LINES, DUE_LINES_EACH * (offset + limit)) ? byLines : where,
       byLines,
       route,
+      total,
       order,
       isRare: total <= RARE || (!place && total <= Math.min(RARE_EACH * (offset + limit), RARE_AT_MOST)),
       limit,
@@ -231,7 +234,10 @@ export class ContractList {
 
   /** The rows of a page, within the first contracts of its order if they are there. PostgreSQL estimates where they are. */
   private async found(page: PageOf): Promise<Row[]> {
-    const { order, route, isRare, expected } = page;
+    const { order, route, isRare, expected, total, offset, limit } = page;
+    const size = this.totals.size(this.call.tenantId);
+    const spread = Math.ceil(((offset + limit) * size) / Math.max(1, total));
+    const walked = Math.min(this.walked, Math.max(WALKED_AT_LEAST, 4 * spread));
     const mayBeFar =
       this.tx.dialect === 'sqlite' &&
       !isRare &&
@@ -239,9 +245,9 @@ export class ContractList {
       route.isFiltered &&
       // An index with all values of filters is walked in this order, without a look at the rows.
       order.sort !== 'createdAt' &&
-      this.totals.size(this.call.tenantId) > this.walked;
+      size > walked;
     if (!mayBeFar) return this.rows(page, this.inOrder(page));
-    const near = await this.rows(page, this.amongFirst(page));
+    const near = await this.rows(page, this.amongFirst(page, walked));
     return near.length === expected
       ? near
       : this.rows(page, this.inOrder({ ...page, where: page.byLines, isRare: true }));
@@ -256,7 +262,7 @@ export class ContractList {
   }
 
   /** Without an order of its own: SQLite would sort all matches before the first, and takes the rows as they come. */
-  private amongFirst({ where, route, order, isRare, place }: PageOf): Fragment {
+  private amongFirst({ where, route, order, isRare, place }: PageOf, walked: number): Fragment {
     const all = allOf([
       fragment('contracts.tenant_id = ?', this.call.tenantId),
       fragment('contracts.deleted_at IS NULL'),
@@ -265,7 +271,7 @@ export class ContractList {
     return fragment(
       `(SELECT ${COMPARED} FROM contracts${walking(this.tx.dialect, { order, route, isRare })} WHERE ${all.sql} ORDER BY ${orderBy(order)} LIMIT ?) AS contracts WHERE ${where.sql}`,
       ...all.values,
-      this.walked,
+      walked,
       ...where.values,
     );
   }
@@ -327,7 +333,7 @@ export class ContractList {
   }
 }
 
-interface PageOf extends Matching {
+interface PageOf extends Selection {
   readonly order: ContractOrder;
   readonly isRare: boolean;
   readonly place?: PagePosition;
