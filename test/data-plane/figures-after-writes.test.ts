@@ -18,6 +18,7 @@ import {
 import type { TestPlane } from '../support/plane.js';
 import { forEachReplicas } from '../support/replicas.js';
 import { aContract, aLine } from '../support/samples.js';
+import { withoutContracts } from '../support/rollups.js';
 import { watchedDatabase } from '../support/watched-database.js';
 
 type Plane = BoundPlane<Operations>;
@@ -309,7 +310,20 @@ describe('figures after a write', () => {
         },
         'they have another form': async () => {
           await receive();
-          await only('UPDATE rollup_changes SET changes = \'[3,"of a later release"]\' WHERE tenant_id = ?');
+          await only('UPDATE rollup_changes SET changes = \'[2,"of a later release"]\' WHERE tenant_id = ?');
+        },
+        'an earlier release noted no contracts': async () => {
+          await receive();
+          await writer.database.write(writer.call, async (tx) => {
+            for (const { slot = null, version = null, changes } of await changesOf(writer))
+              if (changes !== null)
+                await tx.run('UPDATE rollup_changes SET changes = ? WHERE tenant_id = ? AND slot = ? AND version = ?', [
+                  withoutContracts(String(changes)),
+                  writer.call.tenantId,
+                  slot,
+                  version,
+                ]);
+          });
         },
         'the version was set back': async () => {
           await only('DELETE FROM rollup_changes WHERE tenant_id = ?');

@@ -6,7 +6,7 @@ import { OPERATIONS, type Operations } from '../../data-plane-agent/plane/operat
 import { addWaiting, WaitingCount } from '../../data-plane-agent/plane/store/waiting-figures.js';
 import type { TestPlane } from '../support/plane.js';
 import { forEachReplicas } from '../support/replicas.js';
-import { rebuildRollups, rollupsOf } from '../support/rollups.js';
+import { rebuildRollups, rollupsOf, withoutContracts } from '../support/rollups.js';
 import { aContract, aLine } from '../support/samples.js';
 
 const waitingOf = async ({ database, call }: TestPlane): Promise<number> => {
@@ -74,6 +74,28 @@ describe('figures that wait to be added to the rollups', () => {
       expect(await waitingOf(test)).to.equal(10);
       await other.plane.recordReceipt({ paymentId, receivedAmount: 20 });
       expect(await waitingOf(test)).to.equal(0);
+      await asRebuilt(test);
+    });
+
+    it('are also added if an earlier release has left them', async () => {
+      const [test] = replicas().both();
+      const { database, call } = test;
+      const [paymentId = ''] = await someLines(test, 1);
+      await test.plane.recordReceipt({ paymentId, receivedAmount: 40 });
+      await database.write(call, async (tx) => {
+        const [row, ...others] = await tx.all('SELECT id, changes FROM waiting_figures WHERE tenant_id = ?', [
+          call.tenantId,
+        ]);
+        expect(others).to.deep.equal([]);
+        const changes = String(row?.['changes']);
+        expect(withoutContracts(changes)).to.have.length.below(changes.length);
+        await tx.run('UPDATE waiting_figures SET changes = ? WHERE tenant_id = ? AND id = ?', [
+          withoutContracts(changes),
+          call.tenantId,
+          row?.['id'] ?? null,
+        ]);
+      });
+      expect(await replicas().fresh(test, call).getPaymentStats({})).to.include({ received: 40, outstanding: 60 });
       await asRebuilt(test);
     });
 

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MovePhase } from '../../server/store/data-moves.js';
-import { movableData, rowsOf, type MovableData } from '../support/data-moves.js';
+import { completeFigures, movableData, rowsOf, type MovableData } from '../support/data-moves.js';
 import { until } from '../support/joined-agent.js';
 
 for (const accessMode of ['outbound', 'direct'] as const)
@@ -29,6 +29,7 @@ for (const accessMode of ['outbound', 'direct'] as const)
 
     it('continues when the command was killed, and refuses changes meanwhile', async function () {
       this.timeout(180_000);
+      await completeFigures(data.agent.serving.hosted.database, data.org.tenant.id);
       const before = await inAgent();
       for (const at of ['copying_files', 'verifying'] as const) {
         const running = await data.startMove('--to', 'embedded');

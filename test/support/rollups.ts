@@ -56,6 +56,10 @@ export async function rebuildRollups({ database }: TestPlane): Promise<void> {
   );
 }
 
+/** A text of increments as the release wrote it that noted no contracts. */
+export const withoutContracts = (text: string): string =>
+  JSON.stringify((JSON.parse(text) as unknown[]).map((part) => (Array.isArray(part) ? part.slice(0, 5) : part)));
+
 function folded(rows: readonly Row[], keys: readonly string[]): Row[] {
   const byKey = new Map<string, Row>();
   for (const { tenant_id: _tenant, slot: _slot, ...row } of rows) {

@@ -38,7 +38,7 @@ const MOST_ENTRIES = 300;
  * waits to be added to the rollups must be understood, so a release with another form reads this one as well, and the
  * one before it already reads both.
  */
-const FORM = 2;
+const FORM = 1;
 
 /** As text, or `null` if they are too many. */
 export function textOf(increments: readonly Increments[]): string | null {
@@ -58,24 +58,28 @@ export function textOf(increments: readonly Increments[]): string | null {
   ]);
 }
 
-/** The increments of such a text; `undefined` if it has another form. */
-export const incrementsIn = (text: string): Increments[] | undefined => ofForms(text, [FORM]);
-
-/** What the text adds to the rollups, if it has this form or the one before, which had no `contracts`. */
-export const rollupsIn = (text: string): Increments[] | undefined => ofForms(text, [FORM - 1, FORM]);
-
-function ofForms(text: string, forms: readonly number[]): Increments[] | undefined {
-  const [form, ...holders] = JSON.parse(text) as readonly [number, ...Brief[]]; // written by `textOf` of some release
-  if (!forms.includes(form)) return undefined;
-  return holders.map(([subjectId, ownerId, superiorId, days, groups, contracts = []]) => ({
-    subjectId,
-    ownerId,
-    superiorId,
-    days: days.map(complete),
-    groups: groups.map(complete),
-    contracts: contracts.map(counted),
-  }));
+/** The increments of such a text; `undefined` if it has another form, or is of an earlier release, which noted no contracts. */
+export function incrementsIn(text: string): Increments[] | undefined {
+  const holders = holdersIn(text);
+  return holders?.every(([, , , , , contracts]) => contracts !== undefined) ? holders.map(whole) : undefined;
 }
+
+/** What such a text adds to the rollups, also if it is of an earlier release. */
+export const rollupsIn = (text: string): Increments[] | undefined => holdersIn(text)?.map(whole);
+
+function holdersIn(text: string): readonly Brief[] | undefined {
+  const [form, ...holders] = JSON.parse(text) as readonly [number, ...Brief[]]; // written by `textOf` of some release
+  return form === FORM ? holders : undefined;
+}
+
+const whole = ([subjectId, ownerId, superiorId, days, groups, contracts = []]: Brief): Increments => ({
+  subjectId,
+  ownerId,
+  superiorId,
+  days: days.map(complete),
+  groups: groups.map(complete),
+  contracts: contracts.map(counted),
+});
 
 /** The order of the values of `contracts` in the text. */
 const COMPARED = [
