@@ -70,6 +70,19 @@ describe('the rollup entries of changes', () => {
     expect(entries.days()).to.have.length(3);
   });
 
+  it('count contracts by all values of a list, whatever their codes contain', () => {
+    const entries = new Entries();
+    entries.contract({ ...contract, typeCode: 'x', statusCode: 'in_progress y' }, 1);
+    entries.contract({ ...contract, typeCode: 'x in_progress', statusCode: 'y' }, 1);
+    entries.contract({ ...contract, typeCode: 'x in_progress', statusCode: 'y' }, 1);
+    const [{ contracts = [] } = {}, ...others] = entries.increments();
+    expect(others).to.deep.equal([]);
+    expect(contracts.map(({ of, contracts: count }) => [of.typeCode, of.statusCode, count])).to.deep.equal([
+      ['x', 'in_progress y', 1],
+      ['x in_progress', 'y', 2],
+    ]);
+  });
+
   it('cancel out when a state is removed and added again', () => {
     const entries = new Entries();
     for (const sign of [-1, 1] as const) {

@@ -75,7 +75,8 @@ export class Entries {
     const { type, typeCode, status, statusCode, paymentStatus, stageCategory, stageCode, nextDueDate } = contract;
     const of = { type, typeCode, status, statusCode, paymentStatus, stageCategory, stageCode, nextDueDate };
     const { counts } = this.holderOf(contract);
-    const name = Object.values(of).join(' ');
+    // Codes are free texts.
+    const name = JSON.stringify(Object.values(of));
     counts.set(name, { of, contracts: (counts.get(name)?.contracts ?? 0) + sign });
   }
 
