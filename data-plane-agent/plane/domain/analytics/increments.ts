@@ -53,7 +53,7 @@ export function textOf(increments: readonly Increments[]): string | null {
       superiorId,
       days.map(brief),
       groups.map(brief),
-      contracts.map(({ of, contracts: count }) => [...COMPARED.map((name) => of[name]), count]),
+      contracts.map(briefCounted),
     ]),
   ]);
 }
@@ -81,24 +81,37 @@ const whole = ([subjectId, ownerId, superiorId, days, groups, contracts = []]: B
   contracts: contracts.map(counted),
 });
 
-/** The order of the values of `contracts` in the text. */
-const COMPARED = [
-  'type',
-  'typeCode',
-  'status',
-  'statusCode',
-  'paymentStatus',
-  'stageCategory',
-  'stageCode',
-  'nextDueDate',
-] as const satisfies readonly (keyof Compared)[];
+type BriefCounted = readonly [
+  type: Compared['type'],
+  typeCode: Compared['typeCode'],
+  status: Compared['status'],
+  statusCode: Compared['statusCode'],
+  paymentStatus: Compared['paymentStatus'],
+  stageCategory: Compared['stageCategory'],
+  stageCode: Compared['stageCode'],
+  nextDueDate: Compared['nextDueDate'],
+  contracts: number,
+];
 
-type BriefCounted = readonly [...values: (string | null)[], count: number];
+const briefCounted = ({ of, contracts }: Counted): BriefCounted => [
+  of.type,
+  of.typeCode,
+  of.status,
+  of.statusCode,
+  of.paymentStatus,
+  of.stageCategory,
+  of.stageCode,
+  of.nextDueDate,
+  contracts,
+];
 
-const counted = (brief: BriefCounted): Counted => ({
-  of: Object.fromEntries(COMPARED.map((name, i) => [name, brief[i]])) as unknown as Compared, // written by `textOf`
-  contracts: Number(brief.at(-1)),
-});
+function counted(brief: BriefCounted): Counted {
+  const [type, typeCode, status, statusCode, paymentStatus, stageCategory, stageCode, nextDueDate, contracts] = brief;
+  return {
+    of: { type, typeCode, status, statusCode, paymentStatus, stageCategory, stageCode, nextDueDate },
+    contracts,
+  };
+}
 
 type Brief = readonly [
   subjectId: string,
