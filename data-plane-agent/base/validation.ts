@@ -23,117 +23,129 @@ export type Check<T> = (value: unknown, at?: readonly (string | number)[]) => Ch
 /** The maximum number of invalid fields to collect for one body. */
 export const MAX_ISSUES = 1_000;
 
-const ajv = new Ajv2020({
-  strict: true,
-  strictTypes: false,
-  strictRequired: false,
-  allErrors: true,
-  allowUnionTypes: true,
-  ownProperties: true,
-  // What a schema defines is a function of its own: see `answerChecker`.
-  inlineRefs: false,
-});
-ajv.addFormat('date', { type: 'string', validate: isDay });
-ajv.addFormat('currency', { type: 'string', validate: isCurrency });
-for (const [name, validate] of Object.entries({
-  'time-zone': isTimeZone,
-  'language-tag': isLanguageTag,
-  'locale-or-region': isLocaleOrRegion,
-  calendar: isCalendar,
-}))
-  ajv.addFormat(name, { type: 'string', validate });
-ajv.addFormat('email', { type: 'string', validate: isAddress });
-ajv.addFormat('date-time', { type: 'string', validate: (text: string) => !Number.isNaN(Date.parse(text)) });
-// Ajv's own keywords count the characters of megabytes of text, although only texts close to the limit need counting.
-for (const keyword of ['minLength', 'maxLength'] as const) {
-  ajv.removeKeyword(keyword);
+/**
+ * `ownProperties`: whether a property that an object inherits is none of its own, such as one that a request names
+ * `constructor`. An answer has been made by a program, and its check is faster without it.
+ */
+function createAjv({ ownProperties }: { readonly ownProperties: boolean }): Ajv2020 {
+  const ajv = new Ajv2020({
+    strict: true,
+    strictTypes: false,
+    strictRequired: false,
+    allErrors: true,
+    allowUnionTypes: true,
+    ownProperties,
+    // What a schema defines is a function of its own: see `answerChecker`.
+    inlineRefs: false,
+  });
+  ajv.addFormat('date', { type: 'string', validate: isDay });
+  ajv.addFormat('currency', { type: 'string', validate: isCurrency });
+  for (const [name, validate] of Object.entries({
+    'time-zone': isTimeZone,
+    'language-tag': isLanguageTag,
+    'locale-or-region': isLocaleOrRegion,
+    calendar: isCalendar,
+  }))
+    ajv.addFormat(name, { type: 'string', validate });
+  ajv.addFormat('email', { type: 'string', validate: isAddress });
+  ajv.addFormat('date-time', { type: 'string', validate: (text: string) => !Number.isNaN(Date.parse(text)) });
+  // Ajv's own keywords count the characters of megabytes of text, although only texts close to the limit need counting.
+  for (const keyword of ['minLength', 'maxLength'] as const) {
+    ajv.removeKeyword(keyword);
+    ajv.addKeyword({
+      keyword,
+      type: 'string',
+      schemaType: 'number',
+      errors: false,
+      compile: (limit: number) => (text: string) => isWithin(text, keyword, limit),
+      error: { message: '', params: ({ schemaCode }) => _`{ limit: ${schemaCode} }` },
+    });
+  }
+  // Texts that are refused for their length are not scanned.
   ajv.addKeyword({
-    keyword,
+    keyword: 'x-text',
     type: 'string',
+    errors: false,
+    compile: (on: boolean, parent: Json) => (text: string) =>
+      !on || text.length > longest(parent) || textProblem(text) === undefined,
+    error: { message: ({ gen, data }) => _`${gen.scopeValue('func', { ref: textProblem })}(${data})` },
+  });
+  ajv.addKeyword({
+    keyword: 'x-name',
+    type: 'string',
+    errors: false,
+    validate: (on: boolean, text: string) => !on || isName(text),
+    error: {
+      message: 'must be one line without control characters, bidirectional controls and invisible characters',
+    },
+  });
+  ajv.addKeyword({
+    keyword: 'x-plain',
+    type: 'string',
+    errors: false,
+    validate: (on: boolean, text: string) => !on || isPlain(text),
+    error: { message: 'must not contain control characters and bidirectional controls' },
+  });
+  ajv.addKeyword({
+    keyword: 'x-verbatim',
+    type: 'string',
+    errors: false,
+    validate: (on: boolean, text: string) => !on || text.isWellFormed(),
+    error: { message: 'must not contain broken Unicode' },
+  });
+  ajv.addKeyword({
+    keyword: 'x-document',
+    type: 'string',
+    errors: false,
+    validate: (on: boolean, text: string) => !on || !DOCUMENT_CONTROL.test(text),
+    error: { message: 'must not contain control characters except tabs, line ends and form feeds' },
+  });
+  ajv.addKeyword({
+    keyword: 'x-json',
+    type: 'string',
+    errors: false,
+    compile: (on: boolean, parent: Json) => {
+      const isValid = onFirstUse(() => knowing(ajv.compile(parent['contentSchema'] as TSchema)));
+      return (text: string) => !on || isValid()(text);
+    },
+    error: { message: 'must be JSON text that matches its schema' },
+  });
+  ajv.addKeyword({
+    keyword: 'x-characters',
+    type: 'object',
     schemaType: 'number',
     errors: false,
-    compile: (limit: number) => (text: string) => isWithin(text, keyword, limit),
-    error: { message: '', params: ({ schemaCode }) => _`{ limit: ${schemaCode} }` },
+    compile: (most: number) => (value: object) => unitsIn(value, most) <= most,
+    error: { message: ({ schemaCode }) => str`must have at most ${schemaCode} characters in its lists` },
   });
-}
-// Texts that are refused for their length are not scanned.
-ajv.addKeyword({
-  keyword: 'x-text',
-  type: 'string',
-  errors: false,
-  compile: (on: boolean, parent: Json) => (text: string) =>
-    !on || text.length > longest(parent) || textProblem(text) === undefined,
-  error: { message: ({ gen, data }) => _`${gen.scopeValue('func', { ref: textProblem })}(${data})` },
-});
-ajv.addKeyword({
-  keyword: 'x-name',
-  type: 'string',
-  errors: false,
-  validate: (on: boolean, text: string) => !on || isName(text),
-  error: {
-    message: 'must be one line without control characters, bidirectional controls and invisible characters',
-  },
-});
-ajv.addKeyword({
-  keyword: 'x-plain',
-  type: 'string',
-  errors: false,
-  validate: (on: boolean, text: string) => !on || isPlain(text),
-  error: { message: 'must not contain control characters and bidirectional controls' },
-});
-ajv.addKeyword({
-  keyword: 'x-verbatim',
-  type: 'string',
-  errors: false,
-  validate: (on: boolean, text: string) => !on || text.isWellFormed(),
-  error: { message: 'must not contain broken Unicode' },
-});
-ajv.addKeyword({
-  keyword: 'x-document',
-  type: 'string',
-  errors: false,
-  validate: (on: boolean, text: string) => !on || !DOCUMENT_CONTROL.test(text),
-  error: { message: 'must not contain control characters except tabs, line ends and form feeds' },
-});
-ajv.addKeyword({
-  keyword: 'x-json',
-  type: 'string',
-  errors: false,
-  compile: (on: boolean, parent: Json) => {
-    const isValid = onFirstUse(() => knowing(ajv.compile(parent['contentSchema'] as TSchema)));
-    return (text: string) => !on || isValid()(text);
-  },
-  error: { message: 'must be JSON text that matches its schema' },
-});
-ajv.addKeyword({
-  keyword: 'x-characters',
-  type: 'object',
-  schemaType: 'number',
-  errors: false,
-  compile: (most: number) => (value: object) => unitsIn(value, most) <= most,
-  error: { message: ({ schemaCode }) => str`must have at most ${schemaCode} characters in its lists` },
-});
-// Not validated here: the operation does, with an error that names the fields.
-ajv.addVocabulary(['x-one-of', 'x-some-of']);
-ajv.addKeyword({
-  keyword: 'x-free',
-  type: 'object',
-  schemaType: 'number',
-  errors: false,
-  compile: (kilobytes: number) => (value: object) => isFreeObject(value, kilobytes * 1024),
-  error: { message: ({ schemaCode }) => str`must be plain JSON of at most ${schemaCode} KB and eight levels` },
-});
+  // Not validated here: the operation does, with an error that names the fields.
+  ajv.addVocabulary(['x-one-of', 'x-some-of']);
+  ajv.addKeyword({
+    keyword: 'x-free',
+    type: 'object',
+    schemaType: 'number',
+    errors: false,
+    compile: (kilobytes: number) => (value: object) => isFreeObject(value, kilobytes * 1024),
+    error: { message: ({ schemaCode }) => str`must be plain JSON of at most ${schemaCode} KB and eight levels` },
+  });
 
-// Says what to do instead, before the plain message of `exclusiveMinimum`.
-ajv.addKeyword({
-  keyword: 'x-above-zero',
-  type: 'number',
-  schemaType: 'string',
-  before: 'exclusiveMinimum',
-  errors: false,
-  validate: (_instead: string, amount: number) => amount > 0,
-  error: { message: ({ schema }) => `must be > 0; ${String(schema)}` },
-});
+  // Says what to do instead, before the plain message of `exclusiveMinimum`.
+  ajv.addKeyword({
+    keyword: 'x-above-zero',
+    type: 'number',
+    schemaType: 'string',
+    before: 'exclusiveMinimum',
+    errors: false,
+    validate: (_instead: string, amount: number) => amount > 0,
+    error: { message: ({ schema }) => `must be > 0; ${String(schema)}` },
+  });
+  return ajv;
+}
+
+const compiler = {
+  request: onFirstUse(() => createAjv({ ownProperties: true })),
+  answer: onFirstUse(() => createAjv({ ownProperties: false })),
+};
 
 const compiled = { request: new WeakMap<TSchema, Check<unknown>>(), answer: new WeakMap<TSchema, Check<unknown>>() };
 
@@ -150,7 +162,7 @@ function checkOf<T extends TSchema>(schema: T, kind: keyof typeof compiled): Che
   const known = compiled[kind].get(schema);
   if (known) return known as Check<Static<T>>;
   const parts = onFirstUse(() => ({
-    validate: ajv.compile(schema),
+    validate: compiler[kind]().compile(schema),
     normalise: (kind === 'request' && normaliser(schema)) || ((value: unknown) => value),
   }));
   const check: Check<Static<T>> = (input, at = []) => {

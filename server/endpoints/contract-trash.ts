@@ -3,8 +3,7 @@ import { page } from '../../data-plane-agent/plane/contract/records/common.js';
 import { trashedProperties, TrashQuery } from '../../data-plane-agent/plane/contract/records/trash.js';
 import { edit } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
-import { tagged } from '../http/reply.js';
-import { NamedContractDetail, nameProperties, withNames } from './named.js';
+import { changed, NamedContractDetail, nameProperties, withNames } from './named.js';
 
 const TrashedContract = s.object(
   { ...trashedProperties, ...nameProperties, deletedByName: s.nullable(s.text()) },
@@ -44,7 +43,7 @@ const restoreContract = endpoint('POST /contracts/:id/restore', {
   fails: [],
   run: async ({ params, plane, principal, services }) => {
     const contract = await plane.restoreContract({ contractId: params.id });
-    return tagged(withNames(contract, await services.directory.of(principal.tenant.id)));
+    return changed(contract, { principal, services });
   },
 });
 

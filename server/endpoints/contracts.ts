@@ -1,4 +1,3 @@
-import { jsonBytes } from '../../data-plane-agent/base/json-pieces.js';
 import { Ok, pageText } from '../../data-plane-agent/plane/contract/records/common.js';
 import {
   ContractInput,
@@ -8,17 +7,18 @@ import {
 import { edit, view } from '../access/permissions.js';
 import { newContractIssues, contractPatchIssues } from '../data-planes/amount-issues.js';
 import { endpoint } from '../http/endpoint.js';
-import { madeOnce, serialised, tagged, taggedWith } from '../http/reply.js';
+import { madeOnce, serialised, taggedWith } from '../http/reply.js';
 import { checkRoleCodes, unknownRoleIn } from './config-references.js';
 import { membersNamed } from './people.js';
 import {
+  changed,
   checkFilter,
   checkReferences,
+  jsonWithNames,
   unknownReferenceIn,
   NamedContractDetail,
   NamedContractPage,
   textWithNames,
-  withNames,
 } from './named.js';
 
 const listContracts = endpoint('GET /contracts', {
@@ -58,7 +58,7 @@ const getContract = endpoint('GET /contracts/:id', {
     const directory = await services.directory.of(principal.tenant.id);
     return taggedWith(
       contract.version,
-      await madeOnce(contract, directory, () => jsonBytes(withNames(contract, directory))),
+      await madeOnce(contract, directory, async () => jsonWithNames(contract, directory)),
     );
   },
 });
@@ -83,7 +83,7 @@ const createContract = endpoint('POST /contracts', {
       ...(await membersNamed(body, { principal, services })),
       ...(unknownReference ? { unknownReference } : {}),
     });
-    return tagged(withNames(contract, await services.directory.of(principal.tenant.id)));
+    return changed(contract, { principal, services });
   },
 });
 
@@ -117,7 +117,7 @@ const updateContract = endpoint('PATCH /contracts/:id', {
       changes: body,
       ...(await membersNamed(body, { principal, services })),
     });
-    return tagged(withNames(contract, await services.directory.of(principal.tenant.id)));
+    return changed(contract, { principal, services });
   },
 });
 

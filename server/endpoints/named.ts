@@ -1,3 +1,4 @@
+import { jsonBytes } from '../../data-plane-agent/base/json-pieces.js';
 import { joined, jsonTextOf, type JsonText } from '../../data-plane-agent/base/json-text.js';
 import { s, type Static } from '../../data-plane-agent/base/schema.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
@@ -9,8 +10,10 @@ import {
   type PreparedContract,
 } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { page } from '../../data-plane-agent/plane/contract/records/common.js';
+import { receivedJson } from '../../data-plane-agent/plane/contract/received-json.js';
 import type { Principal } from '../access/principal.js';
 import type { Services } from '../services/services.js';
+import { JsonBody, taggedWith, type Reply } from '../http/reply.js';
 import type { TenantDirectory } from '../tenants/directory.js';
 
 /**
@@ -31,6 +34,7 @@ export const NamedContractDetail = s.object(
   { ...contractDetailProperties, ...nameProperties },
   { title: 'ContractDetail' },
 );
+type NamedContractDetail = Static<typeof NamedContractDetail>;
 export const NamedContractPage = page(NamedContract, { title: 'ContractPage' });
 export type ContractPage = Static<typeof NamedContractPage>;
 
@@ -48,6 +52,26 @@ export const withNames = <C extends ContractSummary | ContractDetail>(contract: 
   ...contract,
   ...namesOf(contract, directory),
 });
+
+/** The JSON of a contract with the names. What an agent sent is not made again. */
+export function jsonWithNames(contract: ContractDetail, directory: TenantDirectory): Buffer | Promise<Buffer> {
+  const received = receivedJson(contract);
+  if (received === undefined) return jsonBytes(withNames(contract, directory));
+  return Buffer.concat([
+    received.subarray(0, -1),
+    Buffer.from(`,${jsonTextOf(namesOf(contract, directory)).slice(1)}`),
+  ]);
+}
+
+/** The answer of an endpoint that changed a contract. */
+export async function changed(
+  contract: ContractDetail,
+  { principal, services }: Caller,
+): Promise<Reply<NamedContractDetail>> {
+  const directory = await services.directory.of(principal.tenant.id);
+  const body = new JsonBody(await jsonWithNames(contract, directory));
+  return taggedWith<NamedContractDetail>(contract.version, body);
+}
 
 export const textWithNames = (contract: PreparedContract, directory: TenantDirectory): JsonText<NamedContract> =>
   joined(contract.json, jsonTextOf(namesOf(contract, directory)));

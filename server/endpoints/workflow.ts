@@ -2,8 +2,7 @@ import { LockInput, TransitionInput, WorkflowEvents } from '../../data-plane-age
 import { edit, view } from '../access/permissions.js';
 import { moveIssues } from '../data-planes/body-issues.js';
 import { endpoint } from '../http/endpoint.js';
-import { tagged } from '../http/reply.js';
-import { NamedContractDetail, withNames } from './named.js';
+import { changed, NamedContractDetail } from './named.js';
 
 const transitionContract = endpoint('POST /contracts/:id/workflow/transition', {
   summary: 'Move a contract to another stage',
@@ -23,7 +22,7 @@ const transitionContract = endpoint('POST /contracts/:id/workflow/transition', {
   fails: [],
   run: async ({ params, body, plane, principal, services }) => {
     const contract = await plane.transitionContract({ contractId: params.id, ...body });
-    return tagged(withNames(contract, await services.directory.of(principal.tenant.id)));
+    return changed(contract, { principal, services });
   },
 });
 
@@ -39,7 +38,7 @@ const setContractLock = endpoint('POST /contracts/:id/workflow/lock', {
   fails: [],
   run: async ({ params, body, plane, principal, services }) => {
     const contract = await plane.lockContract({ contractId: params.id, ...body });
-    return tagged(withNames(contract, await services.directory.of(principal.tenant.id)));
+    return changed(contract, { principal, services });
   },
 });
 

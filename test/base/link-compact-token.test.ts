@@ -114,6 +114,22 @@ describe('the form of the tokens of a link', () => {
     for (const one of refused) expect(readCompact(one), one).to.equal(undefined);
   });
 
+  it('is read the same the second time, when its header was read before', () => {
+    const others = [{ ...header(), crit: ['b64'] }, { ...header(), alg: 'HS256' }, { typ: 'dp-req+jwt' }];
+    for (let time = 0; time < 2; time++) {
+      for (const head of others) expect(readCompact(crafted(head, {})), JSON.stringify(head)).to.equal(undefined);
+      for (const typ of ['dp-req+jwt', 'dp-rep+jwt', ['dp-req+jwt']]) {
+        const read = readCompact(crafted({ ...header(), typ }, { time }));
+        expect([read?.typ, read?.kid, read?.claims()]).to.deep.equal([typ, pair.kid, { time }]);
+      }
+      for (const typ of ['dp-req+jwt', 'dp-rep+jwt'])
+        expect(decodeProtectedHeader(signCompact({ time }, { typ, ...signerOf(pair) }))).to.deep.equal({
+          ...header(),
+          typ,
+        });
+    }
+  });
+
   it('has a JSON object in UTF-8 as payload', () => {
     for (const payload of ['[]', 'null', '"a"', '1', '{', '{"a":1}}'])
       expect(readCompact(crafted(header(), payload))?.claims(), payload).to.equal(undefined);

@@ -190,6 +190,19 @@ describe('validation', () => {
     ]);
   });
 
+  it('refuses fields of a response that are named like those of every object', () => {
+    const schema = s.object({ name: s.text(), list: s.list(s.object({ name: s.text() }), 2) });
+    const checked = (json: string) => issues(answerChecker(schema)(JSON.parse(json)));
+    expect(checked('{"name":"x","list":[{"name":"y"}]}')).to.deep.equal([]);
+    for (const field of ['__proto__', 'constructor', 'toString']) {
+      expect(checked(`{"name":"x","list":[],"${field}":1}`)).to.deep.equal([`${field} is not a known field`]);
+      expect(checked(`{"name":"x","list":[{"name":"y","${field}":{}}]}`)).to.deep.equal([
+        `list[0].${field} is not a known field`,
+      ]);
+    }
+    expect(checked('{"__proto__":{"name":"x"},"list":[]}')).to.include('name is required');
+  });
+
   it('keeps the calendar day of a timestamp as written', () => {
     expect(value({ name: 'x', due: '2026-03-31T23:30:00+09:00' }).due).to.equal('2026-03-31');
     expect(issues(check({ name: 'x', due: '2026-02-30' }))).to.deep.equal([

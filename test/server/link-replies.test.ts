@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { signReply, type RequestFacts } from '../../data-plane-agent/base/link/envelope.js';
 import { newLinkKey, signerOf, verifierOf, type LinkKeyPair } from '../../data-plane-agent/base/link/keys.js';
+import { receivedJson } from '../../data-plane-agent/plane/contract/received-json.js';
 import { TransportError, type WireReply } from '../../data-plane-agent/plane/contract/wire.js';
 import { KnownReplies } from '../../server/data-planes/link/known-replies.js';
 import { transportOver } from '../../server/data-planes/link/transport.js';
@@ -15,10 +16,11 @@ const FACTS: RequestFacts = {
 };
 const jtiIn = (token: string): string =>
   (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { jti: string }).jti;
+const bytesOf = (text: string | Buffer): Buffer => (typeof text === 'string' ? Buffer.from(text) : text);
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
 interface Received {
-  readonly sent?: string;
+  readonly sent?: string | Buffer;
   readonly name?: string;
   readonly known?: KnownReplies;
   readonly tenantId?: string;
@@ -35,7 +37,7 @@ describe('the reply of an agent', () => {
 
   /** What the control plane makes of a reply with this body, signed by the agent. */
   const received = (
-    text: string,
+    text: string | Buffer,
     { sent = text, name = 'getContract', known, tenantId = FACTS.tenantId }: Received = {},
   ): Promise<WireReply> => {
     const facts = { ...FACTS, tenantId };
@@ -45,8 +47,8 @@ describe('the reply of an agent', () => {
         facts,
         send: ({ head }) => {
           const by = { signer: signerOf(agent), clock };
-          const token = signReply(facts, { jti: jtiIn(String(head['token'])), body: Buffer.from(text), ...by });
-          return Promise.resolve({ head: { token }, body: Buffer.from(sent) });
+          const token = signReply(facts, { jti: jtiIn(String(head['token'])), body: bytesOf(text), ...by });
+          return Promise.resolve({ head: { token }, body: bytesOf(sent) });
         },
       },
       { signers: () => Promise.resolve([signerOf(control)]), keyOf: () => verifierOf(agent.publicJwk), clock, known },
@@ -118,6 +120,45 @@ describe('the reply of an agent', () => {
     const failure = '{"ok":false,"code":"NOT_FOUND","details":{},"replayed":false}';
     for (let n = 0; n < 2; n++) await received(failure, { known });
     expect(await received(failure, { known })).to.not.equal(await received(failure, { known }));
+  });
+
+  it('has the JSON that was sent, if it is sent as agents send it', async () => {
+    const jsonOf = async (text: string, options?: Received): Promise<string | undefined> => {
+      const reply = await received(text, options);
+      if (!reply.ok) throw new Error('it is a failure');
+      const json = receivedJson(reply.output as object);
+      return json && Buffer.from(json).toString();
+    };
+    const long = JSON.stringify({ text: 'é 大 "},\\"replayed\\":false}"'.repeat(10_000) });
+    for (const output of ['{}', '{"a":{"b":[1]}}', '{"é":"大 \\u0041"}', '{ "a" : 1 }', long])
+      for (const replayed of [true, false])
+        expect(await jsonOf(`{"ok":true,"output":${output},"replayed":${replayed}}`)).to.equal(output);
+    const others = [
+      '{"ok":true,"replayed":false,"output":{"a":1}}',
+      '{"ok":true,"output":[1],"replayed":false}',
+      '{"ok":true,"output":{"a":1} ,"replayed":false}',
+      '{"ok":true,"output": {"a":1},"replayed":false}',
+      '{"ok":true,"output":{"a":1},"more":{},"replayed":false}',
+      '{"ok":true,"output":{"a":2},"output":{"a":1},"replayed":false}',
+    ];
+    for (const text of others) {
+      expect(await received(text), text).to.deep.equal(JSON.parse(text));
+      expect(await jsonOf(text), text).to.equal(undefined);
+    }
+  });
+
+  it('has no JSON of other bytes than UTF-8, nor of what is kept', async () => {
+    const text = '{"ok":true,"output":{"a":"?"},"replayed":false}';
+    const bytes = Buffer.from(text.replace('?', '\u00ff'), 'latin1');
+    const reply = (await received(bytes)) as { output: { a: string } };
+    expect(reply.output).to.deep.equal({ a: '\ufffd' });
+    expect(receivedJson(reply.output)).to.equal(undefined);
+    const known = new KnownReplies(() => true);
+    const [first, second] = [await received(text, { known }), await received(text, { known })] as unknown as {
+      output: object;
+    }[];
+    expect(Buffer.from(receivedJson(first?.output ?? {}) ?? []).toString()).to.equal('{"a":"?"}');
+    expect(receivedJson(second?.output ?? {})).to.equal(undefined);
   });
 
   it('is still refused if its bytes are known, but signed for another request', async () => {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../../../data-plane-agent/base/clock.js';
 import { newId } from '../../../data-plane-agent/base/ids.js';
 import { jsonBytes } from '../../../data-plane-agent/base/json-pieces.js';
@@ -21,6 +22,7 @@ import {
 import { traceHeader } from '../../../data-plane-agent/base/trace.js';
 import type { Call } from '../../../data-plane-agent/plane/contract/call.js';
 import { TransportError, type Transport, type WireReply } from '../../../data-plane-agent/plane/contract/wire.js';
+import { receivedAs } from '../../../data-plane-agent/plane/contract/received-json.js';
 import type { KnownReplies } from './known-replies.js';
 
 /** A way to an agent: a session of this process or of another replica, or the agent's endpoint. */
@@ -80,9 +82,11 @@ export const transportOver =
     const name = { tenantId: facts.tenantId, operation: request.name, bodyHash };
     const found = parts.known?.find(name);
     if (found) return found;
-    const received = await wireReply(reply.body);
-    parts.known?.received(name, received, reply.body.length);
-    return received;
+    const read = await wireReply(reply.body);
+    parts.known?.received(name, read.reply, reply.body.length);
+    // What is kept has its JSON elsewhere: these bytes of all replies would take as much memory again.
+    if (read.sent && !Object.isFrozen(read.sent.output)) receivedAs(read.sent.output, read.sent.json);
+    return read.reply;
   };
 
 /** Who caused the request: the member, or the part of the system. */
@@ -121,18 +125,52 @@ async function verified(
   }
 }
 
+interface ReadReply {
+  readonly reply: WireReply;
+  /** An output that is an object, with its JSON, if it was sent as agents send it. */
+  readonly sent?: { readonly output: object; readonly json: Uint8Array };
+}
+
 /** A signed reply is JSON of the agent that joined; the data plane's caller validates the output itself. */
-async function wireReply(body: Uint8Array): Promise<WireReply> {
+async function wireReply(body: Uint8Array): Promise<ReadReply> {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-  try {
-    const value = text.length > SHORT ? await longValue(text) : (JSON.parse(text) as unknown);
-    // How deep an output may be is a matter of its schema; the details of a failure have none.
-    if (typeof value === 'object' && value !== null && 'ok' in value && (value.ok === true || !beyond(text, LIMITS)))
-      return value as WireReply; // signed by the agent, and its parts are checked where they are used
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
+  const answer = await usualAnswer(text, body);
+  if (answer) return answer;
+  const value = await valueOf(text);
+  // How deep an output may be is a matter of its schema; the details of a failure have none.
+  if (typeof value === 'object' && value !== null && 'ok' in value && (value.ok === true || !beyond(text, LIMITS)))
+    return { reply: value as WireReply }; // signed by the agent, and its parts are checked where they are used
   throw new TransportError('the reply is not one of an operation', { nothingRan: false });
+}
+
+/** How agents write the answer of an operation, around its output. */
+const BEFORE = '{"ok":true,"output":{';
+const AFTER = [
+  { end: '},"replayed":false}', replayed: false },
+  { end: '},"replayed":true}', replayed: true },
+] as const;
+
+/** Parses the output by itself, so that its JSON can be passed on. Undefined for what is written otherwise. */
+async function usualAnswer(text: string, body: Uint8Array): Promise<ReadReply | undefined> {
+  const after = AFTER.find(({ end }) => text.endsWith(end));
+  // In other bytes than UTF-8 the JSON is not what was parsed.
+  if (!after || !text.startsWith(BEFORE) || !isUtf8(body)) return undefined;
+  // With the braces of the output.
+  const [from, to] = [BEFORE.length - 1, 1 - after.end.length] as const;
+  const output = await valueOf(text.slice(from, to));
+  if (typeof output !== 'object' || output === null) return undefined;
+  const json = body.subarray(from, to);
+  return { reply: { ok: true, output, replayed: after.replayed }, sent: { output, json } };
+}
+
+/** The value of a JSON text; undefined if it is none. */
+async function valueOf(text: string): Promise<unknown> {
+  try {
+    return text.length > SHORT ? await longValue(text) : (JSON.parse(text) as unknown);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 async function longValue(text: string): Promise<unknown> {
