@@ -86,3 +86,9 @@ const SELECTORS = { first: 0xe0100, last: 0xe01ef } as const;
 const MARKS = Uint8Array.from({ length: 0x1f000 }, (_, point) =>
   point >= FIRST_MARK && MARK.test(String.fromCodePoint(point)) ? 1 : 0,
 );
+
+// oxlint-disable-next-line no-control-regex -- the characters to refuse: C0 controls except tab and newline, and DEL
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/;
+
+/** No control characters except tab and newline, and no lone surrogates (PostgreSQL refuses both). */
+export const isCleanText = (text: string): boolean => !CONTROL.test(text) && text.isWellFormed();

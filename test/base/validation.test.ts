@@ -5,7 +5,8 @@ import { asName } from '../../data-plane-agent/base/names.js';
 import { partial, s } from '../../data-plane-agent/base/schema.js';
 import { answerChecker } from '../../data-plane-agent/base/answer-check.js';
 import { normalCut } from '../../data-plane-agent/base/text.js';
-import { checker, isBlankText, isCleanText, type Checked } from '../../data-plane-agent/base/validation.js';
+import { isCleanText } from '../../data-plane-agent/base/text.js';
+import { checker, isBlankText, type Checked } from '../../data-plane-agent/base/validation.js';
 
 const Thing = s.object({
   name: s.text({ max: 10 }),

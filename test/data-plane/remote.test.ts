@@ -4,7 +4,7 @@ import type { FailureCode } from '../../data-plane-agent/base/failures.js';
 import { frozen } from '../../data-plane-agent/base/frozen.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
-import { isCleanText } from '../../data-plane-agent/base/validation.js';
+import { isCleanText } from '../../data-plane-agent/base/text.js';
 import type { Call } from '../../data-plane-agent/plane/contract/call.js';
 import type { DataPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
 import { TransportError, type Transport, type WireReply } from '../../data-plane-agent/plane/contract/wire.js';

@@ -1,7 +1,8 @@
 import { parseDay, parseLooseDay } from '../../../base/day.js';
 import { isAmountProblem, toMinor, decimalsOf } from '../../../base/money.js';
 import { normal } from '../../../base/text.js';
-import { isBlankText, isCleanText } from '../../../base/validation.js';
+import { isCleanText } from '../../../base/text.js';
+import { isBlankText } from '../../../base/validation.js';
 import {
   MAX_LABEL,
   MAX_LONG_TEXT,
