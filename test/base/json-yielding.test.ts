@@ -87,6 +87,22 @@ describe('JSON that is parsed in slices', () => {
     );
   });
 
+  it('counts levels exactly also in a text that is too short for the other limits', () => {
+    const many = { values: 1_000, keys: 1_000 };
+    for (const [text, levels] of [
+      ['[[1]]', 2],
+      ['[{"a":{}}]', 3],
+      ['[[],[],[]]', 2],
+      ['{"a":"[[[[","b":"{{"}', 1],
+      ['["\\"[{",[]]', 2],
+    ] as const) {
+      expect(beyond(text, { ...many, levels }), text).to.equal(undefined);
+      expect(beyond(text, { ...many, levels: levels - 1 })?.limit, text).to.equal('levels');
+    }
+    expect(beyond('[1,2,3]', { levels: 5, values: 3, keys: 1_000 })?.limit).to.equal('values');
+    expect(beyond('{"a":1,"b":2}', { levels: 5, values: 1_000, keys: 1 })?.limit).to.equal('keys');
+  });
+
   it('has limits for the lengths of keys, numbers and whitespace, which are parsed in one slice', async () => {
     const tokens = [
       [`{"${'a'.repeat(100_000)}":1}`, 'key'],
