@@ -13,6 +13,10 @@ const BUSY = 0.4;
 /** So do as many looks in a row with this share: from there on the mode that saves memory makes answers slower. */
 const LIVELY = 0.2;
 const LIVELY_LOOKS = 3;
+/** So many looks after the mode that saves memory began, the memory has been given back, and the mode ends. */
+const SAVING_LOOKS = 30;
+/** It begins again after as much work as makes this many looks: a process that is never busy makes garbage too. */
+const WORK_LOOKS = 10;
 
 export type MemoryMode = 'speed' | 'saving';
 
@@ -27,7 +31,9 @@ export interface LoopTimes {
  * collector for that purpose, which works in small steps beside the process, but from Node.js 24 on it waits for a
  * figure that only browsers have, and so for minutes. In the mode in which V8 saves memory it begins by itself within
  * ten seconds. A busy process would spend twice the processor time in that mode, so that the first busy second ends it,
- * and so do three seconds of some work.
+ * and so do three seconds of some work. One that has a request now and then would spend up to two fifths more in it,
+ * for nothing once the memory has been given back, so that it ends after half a minute at the latest, and begins again
+ * only when the process has worked for ten seconds in all.
  */
 export function saveMemoryWhenIdle(
   setMode: (mode: MemoryMode) => void,
@@ -36,6 +42,10 @@ export function saveMemoryWhenIdle(
   let mode: MemoryMode = 'speed';
   let quiet = 0;
   let lively = 0;
+  /** How long the mode that saves memory has lasted, in looks. */
+  let saved = 0;
+  /** How long the process has worked since memory was given back, in looks. */
+  let worked = WORK_LOOKS;
   let last = utilization();
   const timer = setInterval(() => {
     const now = utilization();
@@ -43,8 +53,17 @@ export function saveMemoryWhenIdle(
     last = now;
     quiet = share < QUIET ? quiet + 1 : 0;
     lively = share >= LIVELY ? lively + 1 : 0;
-    const isOver = mode === 'saving' ? share >= BUSY || lively >= LIVELY_LOOKS : quiet >= QUIET_LOOKS;
-    if (isOver) setMode((mode = mode === 'saving' ? 'speed' : 'saving'));
+    if (mode === 'speed') {
+      worked += share;
+      if (worked < WORK_LOOKS || quiet < QUIET_LOOKS) return;
+      saved = 0;
+      setMode((mode = 'saving'));
+    } else if (++saved >= SAVING_LOOKS) {
+      worked = 0;
+      setMode((mode = 'speed'));
+    } else if (share >= BUSY || lively >= LIVELY_LOOKS) {
+      setMode((mode = 'speed'));
+    }
   }, EVERY_MS).unref();
   return {
     stop: () => {

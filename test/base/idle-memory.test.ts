@@ -57,6 +57,21 @@ describe('the memory mode of a process', () => {
     expect(seconds(0.2, 0.2, 0.2, 0.2)).to.deep.equal([]);
   });
 
+  it('saves memory for half a minute, and again only after ten seconds of work', () => {
+    expect(seconds(0, 0, ...Array<number>(29).fill(0.05))).to.deep.equal(['saving']);
+    expect(seconds(0.05)).to.deep.equal(['speed']);
+    expect(seconds(...Array<number>(100).fill(0.05), 0.9, 0.9, 0.9, 0.9, 0, 0)).to.deep.equal([]);
+    expect(seconds(0.9, 0.6)).to.deep.equal([]);
+    expect(seconds(0.02, 0.02)).to.deep.equal(['saving']);
+    expect(seconds(...Array<number>(30).fill(0))).to.deep.equal(['speed']);
+    expect(seconds(...Array<number>(199).fill(0.05))).to.deep.equal([]);
+    expect(seconds(0.06)).to.deep.equal(['saving']);
+  });
+
+  it('saves memory again without more work if it did not last', () => {
+    expect(seconds(0, 0, 0.9, 0, 0)).to.deep.equal(['saving', 'speed', 'saving']);
+  });
+
   it('is for speed once nobody looks any more', () => {
     seconds(0, 0);
     saving.stop();

@@ -20,7 +20,7 @@ const MOST_MS = 2;
 const MOST_MB = 64;
 const WARM_UP = 60;
 /** Rounds of each case: short ones in turn, so that a busy moment of the machine affects both sides. */
-const ROUNDS = 20;
+const ROUNDS = 40;
 const PER_ROUND = 20;
 const WARM_UP_SECONDS = 8;
 const EXPORTS = 3;
