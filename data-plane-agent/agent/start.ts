@@ -1,21 +1,18 @@
-import { createIo } from '../base/command-line/io.js';
+import { runOn } from '../base/command-line/process.js';
 import { systemClock } from '../base/clock.js';
 import { loadDotEnv } from '../base/config.js';
 import { runAgentCommand } from './program.js';
 
 /** Runs the command line of the process and sets its exit code. */
 export async function start(process: NodeJS.Process): Promise<void> {
-  // The reader of a pipe may close it early (`| head`). That is not an error, and the command runs to its end.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
-  });
-
-  process.exitCode = await runAgentCommand(process.argv.slice(2), {
-    io: createIo(process),
-    clock: systemClock,
-    env: () => loadDotEnv('.env', process.env),
-    nodeVersion: process.versions.node,
-    process,
-    residentBytes: () => process.memoryUsage.rss(),
-  });
+  await runOn(process, (io) =>
+    runAgentCommand(process.argv.slice(2), {
+      io,
+      clock: systemClock,
+      env: () => loadDotEnv('.env', process.env),
+      nodeVersion: process.versions.node,
+      process,
+      residentBytes: () => process.memoryUsage.rss(),
+    }),
+  );
 }

@@ -37,6 +37,7 @@ export function createLifecycle({ log, limitMs = 25_000 }: { log: Log; limitMs?:
     const failed = await runPhases(handlers, { log, limitMs });
     state = 'stopped';
     log.info({ failed }, 'stopped');
+    log.flush();
     return failed.length === 0 ? 0 : 1;
   };
   const stop = (reason: string): Promise<0 | 1> => {

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { standardOutput } from './log-output.js';
 import { currentTrace } from './trace.js';
 
 /** Structured log: one line of JSON per record. */
@@ -27,7 +28,7 @@ export function createLog({ level, name, destination }: LogOptions): Log {
       serializers: { err: (error: unknown) => error },
       formatters: { log: (record) => ({ ...traceOfWork(), ...hideFields(record, 0) }) },
     },
-    destination ?? pino.destination(1),
+    destination ?? standardOutput(),
   );
   return hidingBindings(log);
 }

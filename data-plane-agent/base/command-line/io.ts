@@ -60,7 +60,7 @@ export function createIo({ stdin, stdout, stderr }: Streams): Io {
 
 function written(stdout: WriteStream, text: string): Promise<boolean> {
   return new Promise((resolve) => {
-    // `start` handles the errors of the stream.
+    // `runOn` handles the errors of the stream.
     stdout.write(text, (error) => resolve(!error));
   });
 }
