@@ -120,8 +120,8 @@ function summaryOf(move: MoveRecord, slug: string): string {
   const { files, bytes, missing } = progress.files;
   const where = direction === 'agent' ? 'its agent' : 'the data plane of this installation';
   return [
-    `The data of ${slug} is at ${where}: ${rowsOf(move)} rows and ${files} files (${bytes} bytes) were copied and compared.`,
-    ...(missing > 0 ? [`${missing} files had lost their bytes before the move.`] : []),
+    `The data of ${slug} is at ${where}: ${rowsOf(move)} rows and ${files} ${files === 1 ? 'file' : 'files'} (${bytes} bytes) were copied and compared.`,
+    ...(missing > 0 ? [`${missing} of the files had lost their bytes before the move.`] : []),
     ...(direction === 'embedded'
       ? [
           'The service uses it once it runs with EDITION=self_hosted or EDITION=saas; until then requests for this data are refused.',

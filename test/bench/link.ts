@@ -106,9 +106,14 @@ async function compared({ name, next }: Compared, { embedded, hybrid, token }: S
   // Both sides are sent the same requests, so that both have the same data afterwards.
   const [near, far] = [new Agent({ keepAlive: true, maxSockets: 1 }), new Agent({ keepAlive: true, maxSockets: 1 })];
   const times: { readonly embedded: number[]; readonly link: number[] } = { embedded: [], link: [] };
+  const added: number[] = [];
   const processes = [embedded, hybrid.server, hybrid.agent];
   const spent = [0, 0, 0];
-  /** Of each round: what the link adds at its median, and how much slower than nominal the machine was right after. */
+  /**
+   * Of each round: what the link adds at the median of its requests, and how much slower than nominal the machine was
+   * right after. Each request is compared with itself: requests differ in size, so that the difference of two medians
+   * varies twice as much from round to round, with the same mean.
+   */
   const rounds: { readonly added: number; readonly slower: number }[] = [];
   const timed = async (origin: string, asked: Asked, by: { token: string; agent: Agent }): Promise<number> => {
     const began = performance.now();
@@ -125,7 +130,9 @@ async function compared({ name, next }: Compared, { embedded, hybrid, token }: S
       for (const asked of requests)
         far20.push(await timed(hybrid.server.origin, asked, { token: hybrid.token, agent: far }));
       if (round < 0) continue;
-      rounds.push({ added: median(far20) - median(near20), slower: slowdown() });
+      const added20 = far20.map((ms, i) => ms - (near20[i] ?? Number.NaN));
+      rounds.push({ added: median(added20), slower: slowdown() });
+      added.push(...added20);
       times.embedded.push(...near20);
       times.link.push(...far20);
       for (const [i, { pid }] of processes.entries())
@@ -136,7 +143,6 @@ async function compared({ name, next }: Compared, { embedded, hybrid, token }: S
     far.destroy();
   }
   const [own, through] = [median(times.embedded), median(times.link)];
-  const added = through - own;
   const slower = median(rounds.map((round) => round.slower));
   const atNominal = median(rounds.map((round) => round.added / round.slower));
   const [ownMs = 0, serverMs = 0, agentMs = 0] = spent.map((ms) => ms / (ROUNDS * PER_ROUND));
@@ -148,10 +154,10 @@ async function compared({ name, next }: Compared, { embedded, hybrid, token }: S
     figure: through,
     raw: own,
     ratio: through / own,
-    target: `p50 ≤ embedded + ${MOST_MS} ms at nominal speed: ${signed(atNominal)} ms (measured ${signed(added)}, ${slower.toFixed(1)} times slower); ${processor}`,
+    target: `p50 ≤ embedded + ${MOST_MS} ms at nominal speed: ${signed(atNominal)} ms (measured ${signed(median(added))}, ${slower.toFixed(1)} times slower); ${processor}`,
     met: atNominal <= MOST_MS,
     details: {
-      addedMs: added,
+      addedMs: median(added),
       atNominal,
       rounds,
       processorMs: { embedded: ownMs, server: serverMs, agent: agentMs },
