@@ -1,4 +1,5 @@
 import { write, writeSync } from 'node:fs';
+import { pino } from 'pino';
 import { onFirstUse } from './on-first-use.js';
 
 /** The maximum length of the lines that wait until earlier ones are written, in UTF-16 units. */
@@ -141,7 +142,7 @@ const LINE_END = 10;
 const isFull = ({ code }: NodeJS.ErrnoException): boolean => code === 'EAGAIN';
 
 const lossOf = (lost: number, reason: string): string =>
-  `${JSON.stringify({ level: 40, time: new Date().toISOString(), lost, reason, msg: 'lines of the log were not written' })}\n`;
+  `{"level":40${pino.stdTimeFunctions.isoTime()},"lost":${lost},"reason":${JSON.stringify(reason)},"msg":"lines of the log were not written"}\n`;
 
 /** Standard output, for all logs of the process. */
 export const standardOutput = onFirstUse(() => new LogOutput(1));

@@ -116,7 +116,7 @@ forEachDatabase((_kind, fresh) => {
       for (const text of [parsed.text, parsed.html])
         expect(text)
           .to.contain('Olive has invited you to join Acme on Duebook')
-          .and.to.contain('https://book.example.test/accept-invitation#token=abc');
+          .and.to.contain('https://book.example.test/accept-invitation#token=for-ann-alone');
       expect(parsed.headers.find(({ key }) => key === 'auto-submitted')?.value).to.equal('auto-generated');
     });
 
@@ -137,7 +137,7 @@ forEachDatabase((_kind, fresh) => {
     it('is encrypted until it is sent, and deleted afterwards', async () => {
       await put();
       const [waiting] = await rows();
-      expect(waiting?.['values_sealed']).to.be.a('string').and.not.to.contain('abc');
+      expect(waiting?.['values_sealed']).to.be.a('string').and.not.to.contain('for-ann-alone');
       expect(JSON.stringify(waiting)).not.to.contain('token=');
       await delivery.deliverDue();
       expect(await rows()).to.have.length(1);
@@ -376,7 +376,7 @@ const invitation = (tenantId: string): MailMessage & { template: 'invitation' } 
   values: {
     tenantName: 'Acme',
     inviterName: 'Olive',
-    link: 'https://book.example.test/accept-invitation#token=abc',
+    link: 'https://book.example.test/accept-invitation#token=for-ann-alone',
     days: 7,
   },
 });
