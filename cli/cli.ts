@@ -1,22 +1,9 @@
 import type { Command } from 'commander';
-import type { Clock } from '../data-plane-agent/base/clock.js';
-import type { ProcessLike } from '../data-plane-agent/base/lifecycle.js';
+import type { CommandEnvironment } from '../data-plane-agent/base/command-line/process.js';
 import type * as ServerParts from './server-parts.js';
-import type { Io } from '../data-plane-agent/base/command-line/io.js';
 
 /** The environment that commands run in. */
-export interface Cli {
-  readonly io: Io;
-  readonly clock: Clock;
-  /**
-   * The environment variables with those of a `.env` file added, as the server reads them. Throws when the `.env` file
-   * cannot be read.
-   */
-  readonly env: () => NodeJS.ProcessEnv;
-  /** `24.21.0` */
-  readonly nodeVersion: string;
-  /** Signals, for the command that keeps running (`demo`). */
-  readonly process: ProcessLike;
+export interface Cli extends CommandEnvironment {
   /** The server, for the commands that run it or its services: half of all modules, which the others do not load. */
   readonly server: () => Promise<typeof ServerParts>;
 }

@@ -1,6 +1,5 @@
 import { systemClock } from '../data-plane-agent/base/clock.js';
 import { collectGarbage } from '../data-plane-agent/base/collect-garbage.js';
-import { ignoreLostMessages } from '../data-plane-agent/base/command-line/process.js';
 import { ConfigurationError, loadDotEnv } from '../data-plane-agent/base/config.js';
 import { memoryModeOf, saveMemoryWhenIdle } from '../data-plane-agent/base/idle-memory.js';
 import { createLifecycle } from '../data-plane-agent/base/lifecycle.js';
@@ -16,7 +15,8 @@ import { WORKER_ARGUMENT } from './worker-messages.js';
 
 /** Runs the server: reads the configuration, serves, and sets the exit code. */
 export async function start(process: NodeJS.Process): Promise<void> {
-  ignoreLostMessages(process);
+  // Nobody can be told of a message that could not be written.
+  process.stderr.on('error', () => undefined);
   if (process.argv[2] === WORKER_ARGUMENT && process.connected) return (await import('./worker.js')).work(process);
   const loaded = await load(process);
   if (!loaded) return;

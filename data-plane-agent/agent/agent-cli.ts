@@ -1,23 +1,11 @@
 import type { Command } from 'commander';
-import type { Io } from '../base/command-line/io.js';
-import type { Clock } from '../base/clock.js';
+import type { CommandEnvironment } from '../base/command-line/process.js';
 import { ConfigurationError, type ConfigResult } from '../base/config.js';
-import type { ProcessLike } from '../base/lifecycle.js';
 import type { AGENT_SETTINGS, AgentConfig } from './config.js';
 import { loadAgentConfig, lookAtAgentConfig } from './config-load.js';
 
 /** The environment that the commands of the agent run in. */
-export interface AgentCli {
-  readonly io: Io;
-  readonly clock: Clock;
-  /**
-   * The environment variables with those of a `.env` file added. Throws when the `.env` file cannot be read.
-   */
-  readonly env: () => NodeJS.ProcessEnv;
-  /** `24.21.0` */
-  readonly nodeVersion: string;
-  /** Signals, for `run`. */
-  readonly process: ProcessLike;
+export interface AgentCli extends CommandEnvironment {
   readonly residentBytes: () => number;
 }
 

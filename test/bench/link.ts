@@ -145,6 +145,7 @@ async function compared({ name, next }: Compared, { embedded, hybrid, token }: S
   const [own, through] = [median(times.embedded), median(times.link)];
   const slower = median(rounds.map((round) => round.slower));
   const atNominal = median(rounds.map((round) => round.added / round.slower));
+  const betweenMedians = (through - own) / slower;
   const [ownMs = 0, serverMs = 0, agentMs = 0] = spent.map((ms) => ms / (ROUNDS * PER_ROUND));
   const processor = `processor ${ownMs.toFixed(1)} → ${serverMs.toFixed(1)} + ${agentMs.toFixed(1)} ms`;
   return {
@@ -154,11 +155,12 @@ async function compared({ name, next }: Compared, { embedded, hybrid, token }: S
     figure: through,
     raw: own,
     ratio: through / own,
-    target: `p50 ≤ embedded + ${MOST_MS} ms at nominal speed: ${signed(atNominal)} ms (measured ${signed(median(added))}, ${slower.toFixed(1)} times slower); ${processor}`,
-    met: atNominal <= MOST_MS,
+    target: `p50 ≤ embedded + ${MOST_MS} ms at nominal speed: ${signed(atNominal)} ms, between the medians ${signed(betweenMedians)} (measured ${signed(median(added))}, ${slower.toFixed(1)} times slower); ${processor}`,
+    met: Math.max(atNominal, betweenMedians) <= MOST_MS,
     details: {
       addedMs: median(added),
       atNominal,
+      betweenMedians,
       rounds,
       processorMs: { embedded: ownMs, server: serverMs, agent: agentMs },
       p99: [times.embedded, times.link].map((all) =>
