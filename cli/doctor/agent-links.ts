@@ -98,7 +98,10 @@ async function ask(agents: readonly KnownAgent[], { database, clock, served, con
         slug,
         status: 'fail',
         detail: `does not answer (${causeOf(error)}); last seen ${isoOrNull(agent.lastSeenAt) ?? 'never'}`,
-        fix: 'run "duebook-agent doctor" where it is installed: it names the cause',
+        fix:
+          agent.accessMode === 'direct'
+            ? 'run "duebook-agent doctor" where it is installed; the log of this server says why it did not reach the endpoint (in a private network, OUTBOUND_ALLOW_PRIVATE must cover it)'
+            : 'run "duebook-agent doctor" where it is installed: it names the cause',
       };
     }
     return answered(agent, { began, ended: clock.now(), signedAt: signedAt.get(tenantId) });

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../data-plane-agent/base/clock.js';
 import type { Database } from '../../../data-plane-agent/base/database/database.js';
 import type { PublicKey } from '../../../data-plane-agent/base/link/keys.js';
@@ -32,11 +33,14 @@ export interface DirectAgentsParts {
 
 const AT_ONCE = 8;
 const BATCH = 200;
+const MOST_REASONS = 1_000;
 
 export function createDirectAgents(parts: DirectAgentsParts): DirectAgents {
   const { database, clock, log, direct } = parts;
   const scope = { tenantId: null };
   const greeting = new Map<string, Promise<string | undefined>>();
+  /** Why each agent did not answer the last time, so that the log has a warning for each new reason only. */
+  const reasons = new LRUCache<string, string>({ max: MOST_REASONS });
 
   const exchange = async (connection: LinkedConnection): Promise<string | undefined> => {
     const { tenantId, id } = connection;
@@ -85,8 +89,15 @@ export function createDirectAgents(parts: DirectAgentsParts): DirectAgents {
     const running = greeting.get(id);
     if (running) return running;
     const begun = exchange(connection)
+      .then((bootId) => {
+        reasons.delete(id);
+        return bootId;
+      })
       .catch((error: unknown) => {
-        log.debug({ err: error, tenantId, connectionId: id }, 'an agent did not answer at its endpoint');
+        const reason = String(error);
+        const level = reasons.get(id) === reason ? 'debug' : 'warn';
+        reasons.set(id, reason);
+        log[level]({ err: error, tenantId, connectionId: id }, 'an agent did not answer at its endpoint');
         return undefined;
       })
       .finally(() => greeting.delete(id));
