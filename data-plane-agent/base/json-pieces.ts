@@ -98,7 +98,7 @@ export function weight(value: unknown, most: number): number {
   let sum = 2;
   if (Array.isArray(value)) for (let i = 0; i < value.length && sum <= most; i++) sum += weight(value[i], most - sum);
   else {
-    for (const key of Object.keys(value)) {
+    for (const key in value) {
       sum += key.length + weight((value as Readonly<Record<string, unknown>>)[key], most - sum);
       if (sum > most) break;
     }

@@ -357,7 +357,7 @@ describe('the plans of the contract statements', () => {
       it('among many overdue contracts, those due soon are found by their lines', async () => {
         const dueWithin = [t.call.today, addDays(t.call.today, 150)] as const;
         const plan = await pagePlan({ dueWithin }, { sort: 'endDate', order: 'asc' });
-        if (name === 'sqlite') expect(plan).to.contain('lines_open').and.not.to.contain('lines_by_contract');
+        if (name === 'sqlite') expect(plan).to.contain('lines_by_state').and.not.to.contain('lines_by_contract');
         else expect(plan).not.to.contain('SubPlan');
       });
 

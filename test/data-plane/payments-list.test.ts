@@ -192,21 +192,26 @@ describe('the list of payment lines', () => {
       expect(await badFields(plane.listPayments(query))).to.have.all.keys('tab', 'page', 'pageSize');
     });
 
-    it('equals a naive filter over random contracts, on every tab and page', async () => {
+    it('equals a naive filter over random contracts, on every tab and page, with and without a scope', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(randomLine, { minLength: 1, maxLength: 15 }),
           fc.constantFrom(...PAYMENT_TABS),
           fc.integer({ min: 1, max: 4 }),
-          async (lines, tab, pageSize) => {
+          fc.boolean(),
+          async (lines, tab, pageSize, isScoped) => {
             const test = makePlane();
-            const made = (await enter(test, lines)).filter((line) => belongs(line, tab));
+            const entered = await enter(test, lines);
+            const made = entered.filter((line) => belongs(line, tab));
+            const { subjectId } = await test.plane.getContract({ contractId: entered[0]?.contractId ?? '' });
+            if (isScoped) await enter(test, lines); // of another subject company
+            const reader = isScoped ? test.as({ subjectScope: [subjectId] }) : test.plane;
             const expected = made
               .toSorted((a, b) => (tab === 'reconcile' ? -compare(a, b, 'receivedDate') : compare(a, b, 'dueDate')))
               .map(({ id }) => id);
             const listed: string[] = [];
             for (let page = 1; page <= Math.ceil(expected.length / pageSize) + 1; page++) {
-              const { items, total } = await test.plane.listPayments({ tab, page, pageSize });
+              const { items, total } = await reader.listPayments({ tab, page, pageSize });
               expect(total).to.equal(expected.length);
               listed.push(...items.map(({ id }) => id));
             }

@@ -59,6 +59,7 @@ const COMING: Readonly<Record<string, readonly string[]>> = {
     '0021-rollup-changes',
     '0022-running-imports',
     '0023-waiting-figures',
+    '0024-lines-by-state',
   ],
 };
 const LISTS: Readonly<Record<string, { readonly folder: string; readonly migrations: readonly Migration[] }>> = {

@@ -190,7 +190,8 @@ export class Table<C extends Columns> {
   private *insertions({ dialect }: Transaction, rows: readonly (readonly Value[])[]): Generator<Fragment> {
     for (let at = 0; at < rows.length;) {
       const size = INSERT_SIZES[dialect].find((n) => n <= rows.length - at) ?? 1;
-      yield { sql: this.insertSql(size), values: rows.slice(at, at + size).flat() };
+      const values = size === 1 ? rows[at] : rows.slice(at, at + size).flat();
+      yield { sql: this.insertSql(size), values: values ?? [] };
       at += size;
     }
   }

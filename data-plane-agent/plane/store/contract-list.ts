@@ -23,6 +23,7 @@ import {
   type Route,
 } from './contract-order.js';
 import { allOf, fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
+import { hasState, OPEN } from './line-states.js';
 import { withinScope } from './scope.js';
 import { TextSearch } from './search-index.js';
 import type { Totals } from './totals.js';
@@ -386,7 +387,7 @@ const dueWithinByLines =
   (tenantId: string, dialect: Dialect): DueWithin =>
   ([first, last]) =>
     fragment(
-      `contracts.id IN (SELECT l.contract_id FROM payment_lines l${dialect === 'sqlite' ? ' INDEXED BY lines_open' : ''} WHERE l.tenant_id = ? AND l.deleted_at IS NULL AND l.outstanding_minor > 0 AND l.due_date BETWEEN ? AND ?)`,
+      `contracts.id IN (SELECT l.contract_id FROM payment_lines l${dialect === 'sqlite' ? ' INDEXED BY lines_by_state' : ''} WHERE l.tenant_id = ? AND l.deleted_at IS NULL AND ${hasState(OPEN, 'l').sql} AND l.due_date BETWEEN ? AND ?)`,
       tenantId,
       first,
       last,

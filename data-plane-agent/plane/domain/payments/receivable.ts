@@ -29,11 +29,24 @@ export function linePaymentStatus(line: Pick<Receivable, 'amountMinor' | 'receiv
 export function dueStatus(line: Receivable, today: Day, leadDays: number): DueStatus {
   if (outstanding(line) === 0) return 'settled';
   if (line.dueDate < today) return 'overdue';
-  return line.dueDate <= addDays(today, leadDays) ? 'due_soon' : 'not_due';
+  return line.dueDate <= horizonOf(today, leadDays) ? 'due_soon' : 'not_due';
 }
 
+function horizonOf(today: Day, leadDays: number): Day {
+  if (horizon.today !== today || horizon.leadDays !== leadDays)
+    horizon = { today, leadDays, day: addDays(today, leadDays) };
+  return horizon.day;
+}
+
+// Asked for each of the lines of a contract or list.
+let horizon: { readonly today: Day; readonly leadDays: number; readonly day: Day } = {
+  today: '',
+  leadDays: 0,
+  day: '',
+};
+
 export const daysOverdue = (line: Receivable, today: Day): number =>
-  outstanding(line) === 0 ? 0 : Math.max(0, daysBetween(line.dueDate, today));
+  outstanding(line) === 0 || line.dueDate >= today ? 0 : daysBetween(line.dueDate, today);
 
 /** The totals of a contract's live lines. Lines in another currency are counted, but never added. */
 export interface Aggregates {

@@ -6,7 +6,7 @@ import { COLLECTED } from '../../domain/collections/tabs.js';
 import { requireSubjectInScope } from '../../domain/subject-in-scope.js';
 import { addManualReminders } from '../../steps/collections/manual-reminders.js';
 import { multiStepOperation, type MultiStepContext } from '../../steps/operation-context.js';
-import type { LinePlace } from '../../store/payment-list.js';
+import type { LinePlace } from '../../store/line-states.js';
 
 /**
  * Queues a reminder by hand of every line of a tab, page by page, each page in a transaction of its own. A call that was

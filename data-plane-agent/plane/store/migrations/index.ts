@@ -22,6 +22,7 @@ import { dataMoves } from './0020-data-moves.js';
 import { rollupChanges } from './0021-rollup-changes.js';
 import { runningImports } from './0022-running-imports.js';
 import { waitingFigures } from './0023-waiting-figures.js';
+import { linesByState } from './0024-lines-by-state.js';
 
 /** The steps of the tenant database's schema, oldest first. A step that has landed is never edited. */
 export const TENANT_MIGRATIONS: readonly Migration[] = [
@@ -48,4 +49,5 @@ export const TENANT_MIGRATIONS: readonly Migration[] = [
   rollupChanges,
   runningImports,
   waitingFigures,
+  linesByState,
 ];
