@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { systemClock } from '../data-plane-agent/base/clock.js';
 import { collectGarbage } from '../data-plane-agent/base/collect-garbage.js';
 import { ConfigurationError, loadDotEnv } from '../data-plane-agent/base/config.js';
@@ -12,6 +13,7 @@ import { databasesOf } from './databases.js';
 import { namesOtherPort, openAddress, otherPort } from './open-address.js';
 import { notProduction } from './operating-mode.js';
 import { WORKER_ARGUMENT } from './worker-messages.js';
+import { memoryOf, workersFor } from './workers-setting.js';
 
 /** Runs the server: reads the configuration, serves, and sets the exit code. */
 export async function start(process: NodeJS.Process): Promise<void> {
@@ -30,11 +32,15 @@ export async function start(process: NodeJS.Process): Promise<void> {
       log.warn({ setting: 'PUBLIC_URL' }, `PUBLIC_URL is ${problem}; ${fix}`);
     }
   }
-  const onReady = (started: Started): void => announce(started, { process, config, log });
-  if (config.workers === 1) return serveAlone(config, { process, log, onReady });
+  const workers =
+    config.workers === 'auto'
+      ? workersFor({ cores: availableParallelism(), memory: memoryOf(process) })
+      : config.workers;
+  const onReady = (started: Started): void => announce(started, { process, config, log, workers });
+  if (workers === 1) return serveAlone(config, { process, log, onReady });
   const { supervise } = await import('./supervise.js');
   const { production } = config;
-  supervise({ process, log, count: config.workers, settings: { settings: loaded.result.given, production }, onReady });
+  supervise({ process, log, count: workers, settings: { settings: loaded.result.given, production }, onReady });
 }
 
 /** The service is ready for requests. */
@@ -72,10 +78,10 @@ async function serveAlone(
 
 function announce(
   { port, isEmpty }: Started,
-  { process, config, log }: { process: NodeJS.Process; config: Config; log: Log },
+  { process, config, log, workers }: { process: NodeJS.Process; config: Config; log: Log; workers: number },
 ): void {
   log.info(
-    { host: config.host, port, publicUrl: config.publicUrl, edition: config.edition, workers: config.workers },
+    { host: config.host, port, publicUrl: config.publicUrl, edition: config.edition, workers },
     `listening on http://${config.host}:${port}`,
   );
   if (!isEmpty) return;

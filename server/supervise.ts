@@ -96,6 +96,7 @@ class Supervisor {
           kind: 'start',
           start: {
             ...this.parts.settings,
+            workers: this.parts.count,
             listens: this.some(({ isReady }) => isReady) ? 'when ready' : 'at once',
             runsJobs: member.runsJobs,
           },

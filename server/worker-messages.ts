@@ -16,6 +16,8 @@ export interface WorkerStart extends WorkerRole {
   /** The texts of settings that are not defaults, by variable name. */
   readonly settings: Readonly<Record<string, string>>;
   readonly production: boolean;
+  /** How many processes serve. */
+  readonly workers: number;
 }
 
 export type FromWorker =

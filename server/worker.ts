@@ -24,7 +24,7 @@ export async function work(process: NodeJS.Process): Promise<void> {
       log,
       lifecycle,
       role: start,
-      workers: { count: config.workers, others: supervisor.gather },
+      workers: { count: start.workers, others: supervisor.gather },
       residentBytes: () => process.memoryUsage.rss(),
       // A start leaves as much garbage as it needs memory, and nobody waits for an answer yet.
       beforeFirst: collectGarbage,
@@ -44,11 +44,11 @@ export async function work(process: NodeJS.Process): Promise<void> {
 /** The connections of the service to a PostgreSQL database are divided among its processes, each of which needs some. */
 const FEWEST_CONNECTIONS = 2;
 
-function configOf({ settings, production }: WorkerStart): Config {
+function configOf({ settings, production, workers }: WorkerStart): Config {
   const read = readServerConfig({ ...settings, ...(production ? { NODE_ENV: 'production' } : {}) });
   // Already checked by the supervisor.
   if (!read.ok) throw new ConfigurationError(read.faults);
-  const { keyRing, workers, databasePoolMax } = read.values;
+  const { keyRing, databasePoolMax } = read.values;
   if (!keyRing) throw new Error('the supervisor has sent no secret keys');
   return {
     ...read.values,

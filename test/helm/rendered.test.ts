@@ -202,6 +202,11 @@ describe('the charts, rendered', () => {
       ]);
     });
 
+    it('has one process in a pod unless settings say how many', async () => {
+      expect((await variables('duebook', 'postgres-s3')).get('WORKERS')).to.equal('1');
+      expect((await variables('duebook', 'postgres-s3', ['settings.WORKERS=3'])).get('WORKERS')).to.equal('3');
+    });
+
     it('needs no database of contracts and no store with agents, and tells replicas where it is', async () => {
       const env = await variables('duebook', 'replicas');
       expect(env.get('PEER_URL')).to.equal('http://$(POD_IP):8080');
@@ -258,8 +263,8 @@ describe('the charts, rendered', () => {
 });
 
 /** The variables of the main container: their values, or where they come from. */
-async function variables(chart: Chart, file: string): Promise<Map<string, unknown>> {
-  const objects = await render(chart, { file });
+async function variables(chart: Chart, file: string, set: readonly string[] = []): Promise<Map<string, unknown>> {
+  const objects = await render(chart, { file, set });
   const [pod] = podsOf(objects.filter(({ kind }) => ['Deployment', 'StatefulSet'].includes(kind)));
   return new Map((pod?.containers[0]?.env ?? []).map(({ name, value, valueFrom }) => [name, value ?? valueFrom]));
 }

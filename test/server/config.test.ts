@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKeyRingText } from '../../data-plane-agent/base/secrets.js';
 import { readServerConfig, SETTINGS } from '../../server/config.js';
+import { workersFor } from '../../server/workers-setting.js';
 import { loadServerConfig } from '../../server/config-load.js';
 
 const faults = (env: NodeJS.ProcessEnv) => {
@@ -19,19 +20,28 @@ const production = {
 };
 
 describe('the configuration of the server', () => {
-  it('has one process unless told otherwise', () => {
+  it('has one process outside production, and one per core in production, unless told otherwise', () => {
     const workersOf = (env: NodeJS.ProcessEnv) => {
       const read = readServerConfig(env);
       return read.ok ? read.values.workers : read.faults;
     };
     expect(workersOf({})).to.equal(1);
-    expect(workersOf({ WORKERS: 'auto' })).to.equal(availableParallelism());
-    expect(workersOf(production)).to.equal(1);
+    expect(workersOf({ WORKERS: 'auto' })).to.equal('auto');
+    expect(workersOf(production)).to.equal('auto');
+    expect(workersOf({ ...production, EDITION: 'enterprise_hybrid' })).to.equal(1);
     expect(workersOf({ ...production, WORKERS: '3' })).to.equal(3);
     for (const WORKERS of ['0', '129', 'many', '1.5'])
       expect(workersOf({ WORKERS })).to.deep.equal([
         { name: 'WORKERS', problem: 'must be auto or an integer from 1 to 128' },
       ]);
+  });
+
+  it('has no more processes than there is memory for', () => {
+    const GIB = 1024 ** 3;
+    expect(workersFor({ cores: 16, memory: 64 * GIB })).to.equal(16);
+    expect(workersFor({ cores: 16, memory: 2 * GIB })).to.equal(4);
+    expect(workersFor({ cores: 4, memory: 0.25 * GIB })).to.equal(1);
+    expect(workersFor({ cores: 400, memory: 1024 * GIB })).to.equal(128);
   });
 
   it('can be read again from the texts that are not defaults, also those from files', () => {

@@ -4,9 +4,11 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { generateKeyRingText } from '../../data-plane-agent/base/secrets.js';
+import { memoryOf, workersFor } from '../../server/workers-setting.js';
 import { OWNER, register } from '../faults/installation.js';
 import { OPERATOR } from '../support/accounts.js';
 import { client } from '../support/http.js';
@@ -291,6 +293,25 @@ describe('a service of several processes', function () {
     const { code, stderr } = await fail({ EDITION: 'enterprise_hybrid' });
     expect(code).to.equal(78);
     expect(stderr).to.contain('  WORKERS must be 1 with EDITION=enterprise_hybrid: ');
+  });
+
+  it('has one process per core in production', async () => {
+    const expected = workersFor({ cores: availableParallelism(), memory: memoryOf(process) });
+    const service = await startWorkers({
+      WORKERS: '',
+      NODE_ENV: 'production',
+      DATA_DIR: join(home, 'production'),
+      SECRET_KEYS: generateKeyRingText(),
+      FILE_SCAN_MODE: 'off',
+    });
+    try {
+      const { workers } = await service.line(({ msg }) => msg.startsWith('listening on '));
+      expect(workers).to.equal(expected);
+      const answers = await service.askEach('/livez', {}, expected);
+      expect(new Set(answers.map(({ pid }) => pid)).size).to.equal(expected);
+    } finally {
+      expect(await service.stop()).to.equal(0);
+    }
   });
 
   it('limits the requests of all processes together', async () => {

@@ -13,6 +13,7 @@ export interface LogLine {
   readonly port?: number;
   readonly span?: string;
   readonly worker?: number;
+  readonly workers?: number;
 }
 
 /** An answer, and the process that gave it. */

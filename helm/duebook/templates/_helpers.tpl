@@ -185,6 +185,11 @@ env:
   - name: CLAMAV_URL
     value: {{ . | quote }}
   {{- end }}
+  {{- /* More cores are used by more replicas, and the limit of memory is for one process. */}}
+  {{- if not (hasKey .Values.settings "WORKERS") }}
+  - name: WORKERS
+    value: "1"
+  {{- end }}
   {{- range $name, $value := .Values.settings }}
   - name: {{ $name }}
     value: {{ if kindIs "float64" $value }}{{ $value | toJson | quote }}{{ else }}{{ $value | toString | quote }}{{ end }}
