@@ -123,6 +123,9 @@ interface Change<F> {
  */
 const INSERT_SIZES = { postgres: [64, 16, 8, 4, 2, 1], sqlite: [1] } as const;
 
+/** Statements that are kept of a table. */
+const MOST_UPDATES = 1_000;
+
 /** A tenant's table; all its statements include the tenant id. */
 export class Table<C extends Columns> {
   readonly columnNames: string;
@@ -136,6 +139,8 @@ export class Table<C extends Columns> {
   readonly facts: readonly string[];
   private readonly entries: readonly (readonly [string, Column<unknown>])[];
   private readonly inserts = new Map<number, string>();
+  /** By the places of the columns that are set. A new text for each row would have to be looked up by all its characters. */
+  private readonly updates = new Map<string, string>();
 
   constructor(
     readonly name: string,
@@ -209,17 +214,30 @@ export class Table<C extends Columns> {
   }
 
   private updating(tenantId: string, { id, before, after }: Change<Fields<C>>): Fragment | undefined {
-    const old = this.values(before);
-    const fresh = this.values(after);
-    const changed = this.entries
-      .map(([, { name }], i) => ({ name, value: fresh[i] ?? null, same: old[i] === fresh[i] }))
-      .filter(({ same }) => !same);
-    if (changed.length === 0) return undefined;
-    // The number of distinct statements depends on the kinds of change, not on the number of rows.
-    return {
-      sql: `UPDATE ${this.name} SET ${changed.map(({ name }) => `${name} = ?`).join(', ')} WHERE tenant_id = ? AND id = ?`,
-      values: [...changed.map(({ value }) => value), tenantId, id],
-    };
+    const [old, fresh] = [before as Record<string, unknown>, after as Record<string, unknown>];
+    const values: Value[] = [];
+    let places = '';
+    this.entries.forEach(([field, { encode }], place) => {
+      if (old[field] === fresh[field]) return;
+      const value = encode(fresh[field]) ?? null;
+      if (value === encode(old[field])) return;
+      values.push(value);
+      places += String.fromCharCode(place);
+    });
+    if (values.length === 0) return undefined;
+    return { sql: this.updateSql(places), values: [...values, tenantId, id] };
+  }
+
+  /** Sets the columns at these places. The number of statements depends on the kinds of change, not on the number of rows. */
+  private updateSql(places: string): string {
+    let sql = this.updates.get(places);
+    if (!sql) {
+      const named = this.entries.filter((_, place) => places.includes(String.fromCharCode(place)));
+      sql = `UPDATE ${this.name} SET ${named.map(([, { name }]) => `${name} = ?`).join(', ')} WHERE tenant_id = ? AND id = ?`;
+      if (this.updates.size >= MOST_UPDATES) this.updates.clear();
+      this.updates.set(places, sql);
+    }
+    return sql;
   }
 
   private insertSql(rows: number): string {

@@ -229,6 +229,7 @@ function differences(before: object, after: object): [field: string, move: Move]
   const fresh = after as Record<string, unknown>;
   const found: [string, Move][] = [];
   for (const key of Object.keys(old)) {
+    if (old[key] === fresh[key]) continue; // most fields of a row
     const was = old[key] ?? null;
     const is = fresh[key] ?? null;
     if (was === is || (typeof is === 'object' && JSON.stringify(was) === JSON.stringify(is))) continue;
@@ -236,7 +237,7 @@ function differences(before: object, after: object): [field: string, move: Move]
   }
   for (const key of Object.keys(fresh)) {
     const is = fresh[key] ?? null;
-    if (is !== null && !Object.hasOwn(old, key)) found.push([key, [null, is]]);
+    if (is !== null && old[key] === undefined && !Object.hasOwn(old, key)) found.push([key, [null, is]]);
   }
   return found;
 }
