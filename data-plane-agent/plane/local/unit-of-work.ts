@@ -9,7 +9,7 @@ import type { KeyRing } from '../../base/secrets.js';
 import type { Call } from '../contract/call.js';
 import type { OperationContext } from '../steps/operation-context.js';
 import { RollupDelta } from '../store/rollup-delta.js';
-import { beginVersion, moveDataVersion } from '../store/data-version.js';
+import { beginVersion, DeletionTurns, moveDataVersion } from '../store/data-version.js';
 import { DueMarks } from '../store/due-work.js';
 import { ChangeRecorder } from '../store/change-recorder.js';
 import { ContractCores } from '../store/contract-cores.js';
@@ -76,6 +76,7 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
   const scopeOf = ({ call, deadline }: Invocation) => ({ tenantId: call.tenantId, deadline });
   const figures = new FigureMemory();
   const waiting = new WaitingCount();
+  const deletions = new DeletionTurns();
   const contextOf = (
     tx: Transaction,
     { call, deadline }: Invocation,
@@ -116,7 +117,13 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
     const entries = await rollupDelta.entries(tx, call.tenantId);
     const { due } = recorder;
     if (!changed) await due.write(tx, call.tenantId);
-    const left = changed ? await moveDataVersion(tx, call.tenantId, { due, increments: entries.increments() }) : 0;
+    const left = changed
+      ? await moveDataVersion(tx, call.tenantId, {
+          due,
+          increments: entries.increments(),
+          deletesOld: deletions.next(call.tenantId),
+        })
+      : 0;
     // Last: writers of the same figures block each other from here until the commit.
     await (left === 0
       ? writeEntries(tx, call, entries)

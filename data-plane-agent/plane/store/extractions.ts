@@ -89,8 +89,10 @@ export class ExtractionStore {
 
   /** The latest run for a contract that the caller has already found. */
   async latestOf(contractId: string): Promise<ExtractionRunRow | undefined> {
+    // SQLite, which has no statistics, would rather read all runs in the order of their ids than sort a few.
+    const by = this.tx.dialect === 'sqlite' ? ' INDEXED BY extraction_runs_by_contract' : '';
     const row = await this.tx.get(
-      `SELECT ${extractionRuns.columnNames} FROM extraction_runs WHERE tenant_id = ? AND contract_id = ? ORDER BY id DESC LIMIT 1`,
+      `SELECT ${extractionRuns.columnNames} FROM extraction_runs${by} WHERE tenant_id = ? AND contract_id = ? ORDER BY id DESC LIMIT 1`,
       [this.call.tenantId, contractId],
     );
     return row && extractionRuns.decode(row);

@@ -150,7 +150,11 @@ export class MovedRowStore {
 
   /** Totals that this process or another one has cached are of other rows. */
   async forgetTotals(): Promise<void> {
-    await moveDataVersion(this.tx, this.call.tenantId, { due: new DueMarks(), increments: null });
+    await moveDataVersion(this.tx, this.call.tenantId, {
+      due: new DueMarks(),
+      increments: null,
+      deletesOld: true,
+    });
   }
 
   /** Deletes up to `limit` rows of a table, with what was built from them. Returns how many. */

@@ -97,16 +97,17 @@ export class OwnershipStore {
     if (!isId(memberId)) return [];
     const lock = this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
     // Ordered by id, so that two concurrent handovers wait for each other instead of deadlocking.
-    const select = (column: string) =>
+    // SQLite, which has no statistics, would rather read all contracts in that order than sort those of one member.
+    const select = (column: string, index: string) =>
       this.tx.all(
-        `SELECT id, subject_id, owner_id, owner_superior_id FROM contracts WHERE tenant_id = ? AND ${column} = ? AND deleted_at IS NULL ORDER BY id${lock}`,
+        `SELECT id, subject_id, owner_id, owner_superior_id FROM contracts${this.tx.dialect === 'sqlite' ? ` INDEXED BY ${index}` : ''} WHERE tenant_id = ? AND ${column} = ? AND deleted_at IS NULL ORDER BY id${lock}`,
         [this.call.tenantId, memberId],
       );
     const byId = new Map(
-      [...(await select('owner_id')), ...(await select('owner_superior_id'))].map((row): [string, HeldContract] => [
-        String(row['id']),
-        heldOf(row),
-      ]),
+      [
+        ...(await select('owner_id', 'contracts_by_owner')),
+        ...(await select('owner_superior_id', 'contracts_by_superior')),
+      ].map((row): [string, HeldContract] => [String(row['id']), heldOf(row)]),
     );
     return [...byId.values()];
   }

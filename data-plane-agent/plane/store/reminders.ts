@@ -1,4 +1,4 @@
-import type { Transaction } from '../../base/database/database.js';
+import type { Row, Transaction } from '../../base/database/database.js';
 import { allOf, fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
@@ -11,6 +11,10 @@ import type { Totals } from './totals.js';
 
 /** Which reminders to list; `null` and `undefined` do not limit. */
 export type DeliveryFilter = Omit<ReminderDeliveryQuery, 'page' | 'pageSize'>;
+
+/** SQLite, which has no statistics, would rather read all reminders in the order of their ids than sort a few. */
+const inOrder = (rows: readonly Row[]): ReminderRow[] =>
+  rows.map((row) => reminders.decode(row)).sort((a, b) => (a.id < b.id ? -1 : 1));
 
 /** Reminders that were decided on, of lines in the caller's scope. */
 export class ReminderStore {
@@ -31,10 +35,10 @@ export class ReminderStore {
     if (lineIds.length === 0) return [];
     const among = isOneOf(this.tx.dialect, 'payment_id', lineIds);
     const rows = await this.tx.all(
-      `SELECT ${reminders.columnNames} FROM reminders WHERE tenant_id = ? AND ${among.sql} ORDER BY id`,
+      `SELECT ${reminders.columnNames} FROM reminders WHERE tenant_id = ? AND ${among.sql}`,
       [this.call.tenantId, ...among.values],
     );
-    return rows.map((row) => reminders.decode(row));
+    return inOrder(rows);
   }
 
   /** As `decide`, for many at once. Returns the ids of those that were added. */
@@ -94,10 +98,10 @@ export class ReminderStore {
     if (!isId(messageId)) return [];
     const among = statuses.map(() => '?').join(', ');
     const rows = await this.tx.all(
-      `SELECT ${reminders.columnNames} FROM reminders WHERE tenant_id = ? AND message_id = ? AND status IN (${among}) ORDER BY id`,
+      `SELECT ${reminders.columnNames} FROM reminders WHERE tenant_id = ? AND message_id = ? AND status IN (${among})`,
       [this.call.tenantId, messageId, ...statuses],
     );
-    return rows.map((row) => reminders.decode(row));
+    return inOrder(rows);
   }
 
   /** The step of each of these, by id. */
