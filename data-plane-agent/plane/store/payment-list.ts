@@ -171,7 +171,7 @@ function selected(
     ...(subjectId === null ? [] : [fragment('contracts.subject_id = ?', subjectId)]),
   ]);
   // The lines of a contract have an index of their own, and deleted ones are in none by date.
-  const isByDate = contractId === null && !includeDeleted && (walk || !isJoined || dialect === 'postgres');
+  const isByDate = contractId === null && !includeDeleted;
   return { source: inScope.source, where, states, isByDate };
 }
 
