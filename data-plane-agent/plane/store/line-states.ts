@@ -39,7 +39,8 @@ interface Walk {
 }
 
 /**
- * Lines of some states by due date, those of each state by a walk along the index. SQLite merges the walks by itself. PostgreSQL does so only if each has its own order and limit.
+ * Lines of some states by due date, those of each state by a walk along the index. SQLite merges the walks by itself,
+ * PostgreSQL only if each has an order and a limit of its own.
  */
 export function byDueDate({ dialect, states, columns, source, where, limit, offset = 0 }: Walk): Fragment {
   const walks = states.map((state) => {
