@@ -9,7 +9,7 @@ import { contracts } from '../tables/contracts.js';
 import type { MovedTable } from '../tables/moved.js';
 import { moveDataVersion } from './data-version.js';
 import { DueMarks } from './due-work.js';
-import { indexTexts, removeTexts } from './search-index.js';
+import { indexTexts, removeTexts, SEARCHED } from './search-index.js';
 import { addWaiting } from './waiting-figures.js';
 
 /** Rows of one page, and characters in all of them together. */
@@ -255,7 +255,7 @@ export class MovedRowStore {
       tenantId,
       all.map(({ id }) => String(id)),
     );
-    const live = all.filter((row) => row['deleted_at'] === null).map((row) => SEARCHED.decode(row));
+    const live = all.filter((row) => row['deleted_at'] === null).map((row) => searched.decode(row));
     await indexTexts(this.tx, tenantId, { rows: live, yieldIfDue: yielding() });
   }
 
@@ -327,17 +327,7 @@ export class MovedRowStore {
   }
 }
 
-const SEARCHED = contracts.only(
-  'id',
-  'archiveCode',
-  'contractNo',
-  'projectName',
-  'partyA',
-  'partyB',
-  'equipmentName',
-  'equipmentModel',
-  'remark',
-);
+const searched = contracts.only('id', ...SEARCHED);
 
 const marks = (columns: readonly string[]): string => columns.map(() => '?').join(', ');
 

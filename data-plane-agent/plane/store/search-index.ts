@@ -4,7 +4,7 @@ import { caseFold } from '../domain/search.js';
 import { INDEXED_FROM, grams, searchText } from '../domain/search.js';
 import { fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
 
-const SEARCHED = [
+export const SEARCHED = [
   'archiveCode',
   'contractNo',
   'projectName',
