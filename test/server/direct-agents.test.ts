@@ -16,7 +16,7 @@ describe('an agent that is not reached at its endpoint', () => {
     let reason = '';
     const database = {
       read: () => (reason === '' ? Promise.resolve(undefined) : Promise.reject(new Error(reason))),
-    } as unknown as Database;
+    } as unknown as Database; // greeting calls nothing else of it
     const agents = createDirectAgents({
       database,
       clock: systemClock,
