@@ -47,7 +47,7 @@ export async function openSqlite(filename: string, { writersTurn }: SqliteOption
     return connection;
   };
   try {
-    const writer = await open(['journal_mode = WAL', CHECKPOINT, WRITER_CACHE, NEVER_WAIT]);
+    const writer = await open(['journal_mode = WAL', CHECKPOINT, NEVER_WAIT]);
     const readers: Connection[] = [];
     for (let i = 0; i < READERS; i++) readers.push(await open(['query_only = ON']));
     const probe = await open(['query_only = ON', NO_CACHE]);
@@ -67,11 +67,11 @@ const EVERY_CONNECTION = [
   'foreign_keys = ON',
   'busy_timeout = 50',
   'temp_store = MEMORY',
+  // Writes that share a commit may change some thousand pages. Those that do not fit go to the log before the commit,
+  // and once more if they are changed again.
   'cache_size = -16384',
 ];
 
-// The pages that a transaction changed and still has in the cache are written at once when it commits.
-const WRITER_CACHE = 'cache_size = -4096';
 const CHECKPOINT = `wal_autocheckpoint = ${CHECKPOINT_PAGES}`;
 // SQLite would wait in the only thread; the write lock is waited for aside.
 const NEVER_WAIT = 'busy_timeout = 0';
