@@ -1,32 +1,30 @@
 import { residentMb } from '../support/process.js';
 import { median } from './load.js';
 import { ROUNDS } from './measure.js';
+import { boundRow, timed, type Timed } from './nominal.js';
 import type { Row } from './report.js';
 import { startService } from './service.js';
 
 /** The time from the start of the process to its first `/health`, and its memory at that time. */
 export async function coldStart(dataDir: string): Promise<Row[]> {
-  const starts: number[] = [];
+  const starts: Timed[] = [];
   const sizes: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const service = await startService(dataDir);
-    starts.push(service.startedInMs);
+    starts.push(...timed([service.startedInMs]));
     const size = residentMb(service.pid);
     if (size !== undefined) sizes.push(size);
     await service.stop();
   }
-  const start = median(starts);
-  const row: Row = {
+  const row = boundRow({
     key: 'start',
     name: 'cold start to first /health',
     unit: 'ms',
-    figure: start,
-    raw: null,
-    ratio: null,
-    target: '≤ 1000 ms',
-    met: start <= 1_000,
+    times: starts,
+    of: median,
+    atMost: 1_000,
     details: { starts },
-  };
+  });
   if (sizes.length === 0) return [row];
   const size = median(sizes);
   return [

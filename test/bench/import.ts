@@ -1,8 +1,9 @@
 import { BYTE_ORDER_MARK, csvRow } from '../../data-plane-agent/plane/domain/sheet/csv-write.js';
 import { deepPath, newReceipts, type Subject } from './cases.js';
 import { contractInput } from './contract-input.js';
-import { ask, median, openLoop, percentile, WrongAnswer, type Asked } from './load.js';
+import { ask, median, openLoop, p99, WrongAnswer, type Asked } from './load.js';
 import type { Sides } from './measure.js';
+import { boundRow, timed, type Timed } from './nominal.js';
 import type { Row } from './report.js';
 
 /** The maximum number of rows of an import. */
@@ -56,7 +57,7 @@ async function importOne(
 ): Promise<Row[]> {
   const receiptOf = newReceipts(subject);
   const list: Asked = { method: 'GET', path: deepPath(3) };
-  const [seconds, reads, writes]: [number[], number[], number[]] = [[], [], []];
+  const [seconds, reads, writes]: [Timed[], Timed[], Timed[]] = [[], [], []];
   for (let round = 0; round < ROUNDS; round++) {
     const body = JSON.stringify(bodyOf(subject, round));
     const others = [
@@ -67,45 +68,38 @@ async function importOne(
     const report = JSON.parse(
       await ask(ours.origin, { method: 'POST', path: '/api/v1/contracts/import', body }, { token }),
     ) as { created: number; rows: readonly object[] };
-    seconds.push((performance.now() - began) / 1000);
-    reads.push(...(await others[0].stop()));
-    writes.push(...(await others[1].stop()));
+    const took = (performance.now() - began) / 1000;
+    const [lists, receipts] = [await others[0].stop(), await others[1].stop()];
+    seconds.push(...timed([took]));
+    reads.push(...timed(lists));
+    writes.push(...timed(receipts));
     if (report.created !== ROWS)
       throw new WrongAnswer(
         `import: ${report.created} of ${ROWS} rows were entered; ${JSON.stringify(report.rows.at(-ROWS))}`,
       );
   }
-  const row = (what: Pick<Row, 'name' | 'unit' | 'figure' | 'target' | 'met' | 'details'>): Row => ({
-    key: 'import',
-    raw: null,
-    ratio: null,
-    ...what,
-    name: `${prefix}${what.name}`,
-  });
-  const waits = (name: string, times: readonly number[]): Row => {
-    const sorted = times.toSorted((a, b) => a - b);
-    const p99 = percentile(sorted, 0.99);
-    return row({
-      name,
+  const waits = (name: string, times: readonly Timed[]): Row =>
+    boundRow({
+      key: 'import',
+      name: `${prefix}${name} meanwhile, p99 (${what})`,
       unit: 'ms',
-      figure: p99,
-      target: '≤ 100 ms',
-      met: p99 <= 100,
-      details: { requests: sorted.length, p50: percentile(sorted, 0.5), longest: sorted.at(-1) },
+      times,
+      of: p99,
+      atMost: 100,
+      details: { requests: times.length, longest: Math.max(...times.map(({ measured }) => measured)) },
     });
-  };
-  const figure = median(seconds);
   return [
-    row({
-      name: `import of ${what}`,
+    boundRow({
+      key: 'import',
+      name: `${prefix}import of ${what}`,
       unit: 's',
-      figure,
-      target: `≤ ${atMost} s`,
-      met: figure <= atMost,
+      times: seconds,
+      of: median,
+      atMost,
       details: { seconds },
     }),
-    waits(`list meanwhile, p99 (${what})`, reads),
-    waits(`receipt meanwhile, p99 (${what})`, writes),
+    waits('list', reads),
+    waits('receipt', writes),
   ];
 }
 

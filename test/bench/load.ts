@@ -143,6 +143,13 @@ export function percentile(sorted: readonly number[], share: number): number {
   return value;
 }
 
+/** The 99th percentile of values in any order. */
+export const p99 = (values: readonly number[]): number =>
+  percentile(
+    values.toSorted((a, b) => a - b),
+    0.99,
+  );
+
 export const median = (values: readonly number[]): number =>
   percentile(
     values.toSorted((a, b) => a - b),
