@@ -29,6 +29,7 @@ const listContracts = endpoint('GET /contracts', {
   needs: view('contract_view'),
   query: ContractQuery,
   returns: NamedContractPage,
+  conditional: true,
   calls: ['listContracts'],
   fails: [],
   run: async ({ query, plane, principal, services }) => {

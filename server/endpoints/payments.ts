@@ -30,6 +30,7 @@ const listPayments = endpoint('GET /payments', {
   needs: view('payment_entry'),
   query: PaymentQuery,
   returns: page(PaymentRow, { title: 'PaymentPage' }),
+  conditional: true,
   calls: ['listPayments'],
   fails: [],
   run: async ({ query, plane, principal, services }) => {

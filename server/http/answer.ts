@@ -1,5 +1,6 @@
 import { answerChecker } from '../../data-plane-agent/base/answer-check.js';
 import { jsonBytes } from '../../data-plane-agent/base/json-pieces.js';
+import { isKnown } from './conditions.js';
 import type { Endpoint } from './endpoint.js';
 import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
 import { JSON_TYPE } from '../../data-plane-agent/base/http/problems.js';
@@ -15,7 +16,7 @@ export function answerer(
   { https, checkAnswers }: { https: boolean; checkAnswers: boolean },
 ): (ctx: HttpContext, result: unknown, checkAccess: CheckAccess) => Promise<void> {
   const usual = endpoint.status ?? 200;
-  const { produces } = endpoint;
+  const { produces, conditional } = endpoint;
   if (produces)
     return (ctx, result, checkAccess) =>
       sendFile(ctx, isReply(result) ? result : { body: result }, { status: usual, mediaType: produces, checkAccess });
@@ -36,10 +37,14 @@ export function answerer(
       ctx.status = status;
       return;
     }
-    const json = body instanceof JsonBody ? body.bytes : await jsonBytes(body);
-    check?.(json.toString());
+    const json = body instanceof JsonBody ? body : new JsonBody(await jsonBytes(body));
+    check?.(json.bytes.toString());
+    if (conditional) {
+      ctx.set('ETag', json.tag);
+      if (isKnown(ctx.headers['if-none-match'], json.tag)) return void (ctx.status = 304);
+    }
     ctx.set('Content-Type', JSON_TYPE);
-    ctx.body = json;
+    ctx.body = json.bytes;
   };
 }
 

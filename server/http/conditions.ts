@@ -25,6 +25,13 @@ export function ifMatch(headers: IncomingHttpHeaders): { version: number | null;
   return { version: Number(version), issues: [] };
 }
 
+/**
+ * Whether `If-None-Match` names the tag (RFC 9110, 13.1.2). `Cache-Control: no-cache`, which `fetch` adds to such a
+ * request, is for caches.
+ */
+export const isKnown = (ifNoneMatch: string | undefined, tag: string): boolean =>
+  ifNoneMatch !== undefined && ifNoneMatch.split(',').some((sent) => ['*', tag, `W/${tag}`].includes(sent.trim()));
+
 /** Reads the client's `Idempotency-Key`, if there is one. */
 export function idempotencyKey(headers: IncomingHttpHeaders): { key: string | undefined; issues: readonly Issue[] } {
   const sent = headers['idempotency-key'];

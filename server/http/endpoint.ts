@@ -51,6 +51,8 @@ export interface Endpoint<
   readonly returns: A;
   /** 201 if a record is created, 302 if the browser is redirected. */
   readonly status?: 200 | 201 | 302;
+  /** The answer has a digest as its `ETag`, and is 304 without a body for clients that send it in `If-None-Match`. */
+  readonly conditional?: true;
   /** Clients that follow a link are redirected by 302 instead of getting JSON. */
   readonly sendsOn?: true;
   /**

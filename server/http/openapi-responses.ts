@@ -25,6 +25,7 @@ export function responsesOf(endpoint: Endpoint, registry: SchemaRegistry): Json 
   return {
     [endpoint.status ?? 200]: endpoint.status === 302 ? REDIRECT : success(endpoint, registry),
     ...(endpoint.sendsOn ? { 302: REDIRECT } : {}),
+    ...(endpoint.conditional ? { 304: NOT_MODIFIED } : {}),
     ...Object.fromEntries(
       statuses.map((status) => [
         status,
@@ -42,7 +43,7 @@ function success(endpoint: Endpoint, registry: SchemaRegistry): Json {
   const { produces, returns } = endpoint;
   const isVersioned = 'version' in ((returns as { readonly properties?: object }).properties ?? {}); // `tagged` adds it as the ETag
   const headers = headersOf([
-    ...(isVersioned ? ['ETag' as const] : []),
+    ...(isVersioned || endpoint.conditional ? ['ETag' as const] : []),
     ...(takesKey(endpoint) ? ['Idempotency-Replayed' as const] : []),
     ...(produces ? ['Content-Disposition' as const] : []),
   ]);
@@ -55,7 +56,10 @@ function success(endpoint: Endpoint, registry: SchemaRegistry): Json {
 
 /** Headers that are specific to some answers. */
 export const ANSWER_HEADERS = {
-  ETag: { description: 'The version of the record, for `If-Match`.', schema: { type: 'string' } },
+  ETag: {
+    description: 'Of a record its version, for `If-Match`; of a list a digest of the answer, for `If-None-Match`.',
+    schema: { type: 'string' },
+  },
   'Idempotency-Replayed': {
     description: '`true` if this is the stored answer for the `Idempotency-Key`; otherwise absent.',
     schema: { type: 'string', enum: ['true'] },
@@ -73,6 +77,11 @@ const headersOf = (names: readonly (keyof typeof ANSWER_HEADERS)[]): Json =>
   names.length === 0
     ? {}
     : { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) };
+
+const NOT_MODIFIED: Json = {
+  description: 'The answer is the one whose `ETag` was sent in `If-None-Match`. There is no body.',
+  ...headersOf(['ETag']),
+};
 
 /** Whether `Idempotency-Key` is read. */
 export const takesKey = ({ route, needs, idempotencyKey: which }: Endpoint): boolean =>

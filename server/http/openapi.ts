@@ -168,13 +168,22 @@ const HEADER_PARAMETERS: Readonly<Record<string, Json>> = {
     description: 'The `ETag` of the version to change; if the record has another version, the answer is 412.',
     schema: { type: 'string' },
   },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    required: false,
+    description: 'The `ETag` of an earlier answer to the same request: if it is still right, the answer is 304.',
+    schema: { type: 'string' },
+  },
 };
 
 function headerParameters(endpoint: Endpoint): readonly Json[] {
   const versioned = declaredFailures(endpoint).includes('VERSION_MISMATCH');
-  return [...(takesKey(endpoint) ? ['IdempotencyKey'] : []), ...(versioned ? ['IfMatch'] : [])].map((name) => ({
-    $ref: `#/components/parameters/${name}`,
-  }));
+  return [
+    ...(takesKey(endpoint) ? ['IdempotencyKey'] : []),
+    ...(versioned ? ['IfMatch'] : []),
+    ...(endpoint.conditional ? ['IfNoneMatch'] : []),
+  ].map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 
 function introduction(): string {

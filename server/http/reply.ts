@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import Type, { type TUnsafe } from 'typebox';
 import type { JsonText } from '../../data-plane-agent/base/json-text.js';
 import { attachmentDisposition } from '../../data-plane-agent/base/content-disposition.js';
@@ -34,8 +35,18 @@ export const redirect = (location: string, more: Pick<Reply<object>, 'cookie'> =
 
 /** A body whose JSON was made before. */
 export class JsonBody {
+  private known: string | undefined;
+
   constructor(readonly bytes: Buffer) {}
+
+  /** A digest of the JSON as an entity tag. It is made once, however often the body is sent. */
+  get tag(): string {
+    return (this.known ??= `"${hash('sha256', this.bytes, 'base64url').slice(0, TAG_CHARACTERS)}"`);
+  }
 }
+
+/** 132 bits. */
+const TAG_CHARACTERS = 22;
 
 /**
  * The JSON of an answer that is made of two objects, neither of which changes: of what the data plane returned, which is

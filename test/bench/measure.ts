@@ -21,6 +21,8 @@ export interface Sides {
 type Measured = Load & { readonly processorMs?: number };
 
 export const ROUNDS = 3;
+/** Seconds of load that are not counted: V8 compiles what runs often, which takes the product longer than a small program. */
+const WARM_UP = 5;
 
 /** Three rounds, alternating between the sides, after checking that both give the same answer. */
 export async function loadRow({ key, name, requests, probes, atLeast, tail }: LoadCase, sides: Sides): Promise<Row> {
@@ -36,8 +38,8 @@ export async function loadRow({ key, name, requests, probes, atLeast, tail }: Lo
         : { processorMs: (after - before) / (done.perSecond * done.seconds) }),
     };
   };
-  await load(sides.ours, 1);
-  await load(sides.raw, 1);
+  await load(sides.ours, WARM_UP);
+  await load(sides.raw, WARM_UP);
   const ours: Measured[] = [];
   const raw: Measured[] = [];
   for (let round = 0; round < ROUNDS; round++) {

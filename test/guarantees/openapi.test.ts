@@ -192,7 +192,7 @@ describe('the OpenAPI document', () => {
       expect(operation.requestBody !== undefined).to.equal(body !== undefined);
       for (const [status, { description, content }] of Object.entries(operation.responses)) {
         expect(description, status).to.have.length.greaterThan(3);
-        if (status === '302') expect(content).to.equal(undefined);
+        if (status === '302' || status === '304') expect(content).to.equal(undefined);
         else
           expect(
             Object.keys(
@@ -203,6 +203,19 @@ describe('the OpenAPI document', () => {
           ).not.to.deep.equal([]);
       }
     });
+
+    if (endpoint.conditional)
+      it(`describes that ${name} is answered with 304 to clients that have the answer`, async () => {
+        const { responses, parameters } = operationOf(endpoint);
+        expect(Object.keys(responses)).to.include('304');
+        expect(JSON.stringify(parameters)).to.contain('#/components/parameters/IfNoneMatch');
+        const sample = await sampleOf(route, org);
+        const first = await send(org.client, route, sample);
+        const again = await send(org.client, route, sample, {
+          headers: { 'If-None-Match': first.headers.get('etag') ?? '' },
+        });
+        expect([first.status, again.status, again.text]).to.deep.equal([200, 304, '']);
+      });
 
     if (body)
       it(`states whether ${name} requires a body, and whether it may be empty`, async () => {
