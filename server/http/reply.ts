@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import Type, { type TUnsafe } from 'typebox';
 import type { JsonText } from '../../data-plane-agent/base/json-text.js';
+import { digestTag } from '../../data-plane-agent/base/http/pages.js';
 import { attachmentDisposition } from '../../data-plane-agent/base/content-disposition.js';
 
 const REPLY = Symbol('reply');
@@ -41,12 +41,9 @@ export class JsonBody {
 
   /** A digest of the JSON as an entity tag. It is made once, however often the body is sent. */
   get tag(): string {
-    return (this.known ??= `"${hash('sha256', this.bytes, 'base64url').slice(0, TAG_CHARACTERS)}"`);
+    return (this.known ??= digestTag(this.bytes));
   }
 }
-
-/** 132 bits. */
-const TAG_CHARACTERS = 22;
 
 /**
  * The JSON of an answer that is made of two objects, neither of which changes: of what the data plane returned, which is

@@ -89,7 +89,7 @@ export function loadCases(subject: Subject): readonly LoadCase[] {
       name: 'payments, tab overdue',
       requests: pages.map((page) => get(overduePath(page))),
       probes: [{ method: 'GET', path: overduePath(7) }],
-      atLeast: 0.4,
+      atLeast: 0.6,
     },
     {
       key: 'create',

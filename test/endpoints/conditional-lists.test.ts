@@ -59,7 +59,7 @@ describe('lists with an entity tag', () => {
         it(`${path} is answered with 304 and no body to who has the answer`, async () => {
           const first = await asked(owner, path);
           const tag = tagOf(first);
-          expect(tag).to.match(/^"[\w-]{22}"$/);
+          expect(tag).to.match(/^"[0-9a-f]{32}"$/);
           expect((await asked(owner, path)).headers.get('etag')).to.equal(tag);
           for (const sent of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
             const again = await asked(owner, path, sent);

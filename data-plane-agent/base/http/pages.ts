@@ -48,6 +48,9 @@ export function sendDocument(
   else ctx.body = body;
 }
 
+/** An entity tag that is the same for the same bytes: 128 bits of their digest. */
+export const digestTag = (body: string | Buffer): string => `"${sha256Hex(body).slice(0, 32)}"`;
+
 /** A static document. A function makes the body at the first request, so that a start does not wait for it. */
 export interface StaticDocument {
   readonly path: string;
@@ -60,7 +63,7 @@ export function documents(files: readonly StaticDocument[], policy: string): rea
   return files.map(({ path, type, body: given }) => {
     const made = onFirstUse(() => {
       const body = typeof given === 'function' ? given() : given;
-      return { body, etag: `"${sha256Hex(body).slice(0, 32)}"` };
+      return { body, etag: digestTag(body) };
     });
     return {
       path,
