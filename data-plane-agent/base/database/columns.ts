@@ -1,3 +1,4 @@
+import { convertedBy, listedBy, valuesOf } from './compiled-rows.js';
 import type { Row, Transaction, Value } from './database.js';
 import type { Fragment } from './fragments.js';
 
@@ -116,6 +117,24 @@ interface Change<F> {
   readonly after: F;
 }
 
+/** Whether two values differ; objects are compared by their content. */
+export const differ = (before: unknown, after: unknown): boolean =>
+  before !== after && !(typeof after === 'object' && JSON.stringify(before) === JSON.stringify(after));
+
+/** A field that has changed, under its name in the audit. */
+interface Difference {
+  readonly name: string;
+  readonly column: Column<unknown>;
+  readonly move: readonly [before: unknown, after: unknown];
+}
+
+/** What a table does with all the fields of a row. */
+interface Functions {
+  readonly fields: (record: object) => unknown[];
+  readonly decode: (row: object) => object;
+  readonly encode: (record: object) => unknown[];
+}
+
 /**
  * Rows per INSERT statement: PostgreSQL prefers few statements, and few sizes keep the number of distinct ones small.
  * SQLite has to be able to undo a statement of several rows halfway, for which it copies each page that it changes:
@@ -139,6 +158,7 @@ export class Table<C extends Columns> {
   readonly facts: readonly string[];
   private readonly entries: readonly (readonly [string, Column<unknown>])[];
   private readonly inserts = new Map<number, string>();
+  private made: Functions | undefined;
   /** By the places of the columns that are set. A new text for each row would have to be looked up by all its characters. */
   private readonly updates = new Map<string, string>();
 
@@ -167,13 +187,33 @@ export class Table<C extends Columns> {
   }
 
   decode(row: Row): Fields<C> {
-    const record: Record<string, unknown> = {};
-    for (const [field, { name, decode }] of this.entries) record[field] = decode(row[name] ?? null);
-    return record as Fields<C>;
+    return this.rows().decode(row) as Fields<C>;
   }
 
   values(record: Fields<C>): Value[] {
-    return this.entries.map(([field, { encode }]) => encode((record as Record<string, unknown>)[field]));
+    return this.rows().encode(record) as Value[];
+  }
+
+  /** The audited fields that differ between two states of all or some fields of a row. Missing fields are `null`. */
+  differences(before: object, after: object): Difference[] {
+    const { fields } = this.rows();
+    const [old, fresh] = [fields(before), fields(after)];
+    const found: Difference[] = [];
+    this.entries.forEach(([field, column], place) => {
+      if (old[place] === fresh[place] || column.auditName === null) return;
+      const [was, is] = [old[place] ?? null, fresh[place] ?? null];
+      if (differ(was, is)) found.push({ name: column.auditName ?? field, column, move: [was, is] });
+    });
+    return found;
+  }
+
+  /** Made when the first row needs them: a start needs few tables. */
+  private rows(): Functions {
+    return (this.made ??= {
+      fields: valuesOf(this.entries.map(([field]) => field)),
+      decode: convertedBy(this.entries.map(([key, { name, decode }]) => ({ key, from: name, by: decode }))),
+      encode: listedBy(this.entries.map(([from, { encode }]) => ({ from, by: encode }))),
+    });
   }
 
   async insert(tx: Transaction, tenantId: string, records: readonly Fields<C>[]): Promise<void> {
@@ -214,13 +254,14 @@ export class Table<C extends Columns> {
   }
 
   private updating(tenantId: string, { id, before, after }: Change<Fields<C>>): Fragment | undefined {
-    const [old, fresh] = [before as Record<string, unknown>, after as Record<string, unknown>];
+    const { fields } = this.rows();
+    const [old, fresh] = [fields(before), fields(after)];
     const values: Value[] = [];
     let places = '';
-    this.entries.forEach(([field, { encode }], place) => {
-      if (old[field] === fresh[field]) return;
-      const value = encode(fresh[field]) ?? null;
-      if (value === encode(old[field])) return;
+    this.entries.forEach(([, { encode }], place) => {
+      if (old[place] === fresh[place]) return;
+      const value = encode(fresh[place]) ?? null;
+      if (value === encode(old[place])) return;
       values.push(value);
       places += String.fromCharCode(place);
     });

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Row, Value } from './database.js';
 import { translated } from './postgres-loss.js';
-import { columnsOf, rowOf, type Columns } from './postgres-rows.js';
+import { columnsOf, type Columns } from './postgres-rows.js';
 
 /** A statement as the server gets it; `name` is that under which connections prepare it. */
 export interface Statement {
@@ -100,7 +100,7 @@ class Batch implements pg.Submittable {
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
     if (!this.columns || this.unread) return;
     try {
-      this.rows.push(rowOf(this.columns, fields));
+      this.rows.push(this.columns(fields));
     } catch (error) {
       this.unread = { error };
     }

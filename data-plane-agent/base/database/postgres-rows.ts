@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { objectOf } from './compiled-rows.js';
 import type { Row, Value } from './database.js';
 
 const INT8 = 20;
@@ -17,18 +18,14 @@ function safeNumber(text: string): number {
   return number;
 }
 
-/** The names of a statement's columns, and what makes values of their text. */
-export type Columns = readonly { readonly name: string; parse(text: string): Value }[];
+/** What makes a row of a statement's columns from their texts. */
+export type Columns = (texts: readonly (string | null)[]) => Row;
 
-export const columnsOf = (fields: readonly Pick<pg.FieldDef, 'name' | 'dataTypeID'>[]): Columns =>
-  fields.map(({ name, dataTypeID }) => ({ name, parse: getTypeParser(dataTypeID) as (text: string) => Value })); // columns contain only text and numbers
-
-export function rowOf(columns: Columns, texts: readonly (string | null)[]): Row {
-  const row: Row = {};
-  for (let i = 0; i < columns.length; i++) {
-    const column = columns[i];
-    const text = texts[i];
-    if (column) row[column.name] = text === null || text === undefined ? null : column.parse(text);
-  }
-  return row;
+export function columnsOf(fields: readonly Pick<pg.FieldDef, 'name' | 'dataTypeID'>[]): Columns {
+  const named = objectOf<Value>(fields.map(({ name }) => name));
+  // Columns contain only text and numbers.
+  const parsers = fields.map(({ dataTypeID }) => getTypeParser(dataTypeID) as (text: string) => Value);
+  return (texts) => named(parsers.map((parse, i) => parsed(texts[i] ?? null, parse)));
 }
+
+const parsed = (text: string | null, parse: (text: string) => Value): Value => (text === null ? null : parse(text));

@@ -2,34 +2,25 @@ import type { Database as Connection, Statement } from 'better-sqlite3';
 import type { Knex } from 'knex';
 import type { Deadline } from '../deadline.js';
 import { yielding } from '../yielding.js';
+import { objectOf } from './compiled-rows.js';
 import type { Row, SavepointOptions, Transaction, Value } from './database.js';
 
-/** A prepared statement that builds rows from arrays, which is twice as fast as letting the driver build objects. */
+/** A prepared statement that builds rows from arrays, which is faster than letting the driver build objects. */
 class Prepared {
-  private readonly names: readonly string[];
+  private readonly named: (values: readonly Value[]) => Row;
 
   constructor(readonly statement: Statement) {
-    this.names = statement.reader
-      ? statement
-          .raw()
-          .columns()
-          .map(({ name }) => name)
-      : [];
+    const columns = statement.reader ? statement.raw().columns() : [];
+    this.named = objectOf(columns.map(({ name }) => name));
   }
 
   all(values: readonly Value[]): Row[] {
-    return (this.statement.all(...values) as Value[][]).map((row) => this.named(row));
+    return (this.statement.all(...values) as Value[][]).map(this.named);
   }
 
   get(values: readonly Value[]): Row | undefined {
     const row = this.statement.get(...values) as Value[] | undefined;
     return row && this.named(row);
-  }
-
-  private named(values: readonly Value[]): Row {
-    const row: Row = {};
-    for (let i = 0; i < this.names.length; i++) row[this.names[i] ?? ''] = values[i] ?? null;
-    return row;
   }
 }
 

@@ -24,7 +24,8 @@ export async function stream(ctx: HttpContext, pieces: AsyncIterable<string>, be
     for await (const piece of pieces) {
       if (res.destroyed) return;
       once();
-      if (!res.write(piece)) await drained(res);
+      // Encoded once: for a string Node counts the bytes before it encodes them.
+      if (!res.write(Buffer.from(piece))) await drained(res);
     }
   }
   once();

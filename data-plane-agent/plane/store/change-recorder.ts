@@ -1,4 +1,4 @@
-import type { Column, Columns, RecordOf, Table } from '../../base/database/columns.js';
+import { differ, type Column, type Columns, type RecordOf, type Table } from '../../base/database/columns.js';
 import type { Transaction, Value } from '../../base/database/database.js';
 import { newId } from '../../base/ids.js';
 import { stringifyYielding } from '../../base/json-pieces.js';
@@ -69,16 +69,14 @@ export class ChangeRecorder {
 
   /** Records a change of an audited table's row. Unchanged fields are left out. */
   record<T extends Table<Columns>>({ table, id, root, before, after, facts }: RowChange<T>): void {
-    const { auditedAs: record, columns } = table;
+    const { auditedAs: record } = table;
     if (record === null) throw new Error(`${table.name} is not audited`);
     const undeclared = Object.keys(facts ?? {}).filter((name) => !table.facts.includes(name));
     if (undeclared.length > 0) throw new Error(`${table.name} declares no facts ${undeclared.join(', ')}`);
     const fields: Record<string, Move> = {};
     let hasMoney = false;
-    for (const [field, change] of differences(before ?? {}, after ?? {})) {
-      const column = columns.get(field);
-      if (!column || column.auditName === null) continue;
-      fields[column.auditName ?? field] = kept(column, change);
+    for (const { name, column, move } of table.differences(before ?? {}, after ?? {})) {
+      fields[name] = kept(column, move);
       hasMoney ||= column.meaning === 'money';
     }
     if (facts) for (const [name, change] of differences({}, facts)) fields[name] = change;
@@ -230,10 +228,8 @@ function differences(before: object, after: object): [field: string, move: Move]
   const found: [string, Move][] = [];
   for (const key of Object.keys(old)) {
     if (old[key] === fresh[key]) continue; // most fields of a row
-    const was = old[key] ?? null;
-    const is = fresh[key] ?? null;
-    if (was === is || (typeof is === 'object' && JSON.stringify(was) === JSON.stringify(is))) continue;
-    found.push([key, [was, is]]);
+    const [was, is] = [old[key] ?? null, fresh[key] ?? null];
+    if (differ(was, is)) found.push([key, [was, is]]);
   }
   for (const key of Object.keys(fresh)) {
     const is = fresh[key] ?? null;

@@ -4,6 +4,8 @@
  * texts do not contain NUL.
  */
 const FORMULA = /^'*[=+\-@\t\r\n\0＝＋－＠]/;
+/** Only a text with one of these characters can match one of the patterns: most texts of a sheet have none. */
+const MAY_MATCH = /^['=+\-@\t\r\n\0＝＋－＠]|[;\t\r\n]/;
 const GUARDED_FORMULA = /^'+[=+\-@\t\r\n\0＝＋－＠]/;
 
 /**
@@ -20,6 +22,7 @@ const GUARDED_WITHIN = /([;\t\r\n])'(?=['"]*[=+\-@\t\r\n\0＝＋－＠])|(;)'(?=
  * exactly.
  */
 export function guarded(text: string): string {
+  if (!MAY_MATCH.test(text)) return text;
   const within = text.replaceAll(WITHIN, "$&'");
   return FORMULA.test(text) ? `'${within}` : within;
 }
