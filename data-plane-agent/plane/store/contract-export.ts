@@ -2,7 +2,7 @@ import { mapYielding } from '../../base/yielding.js';
 import type { Row, Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import { MAX_EXPORT_IDS } from '../contract/records/export.js';
-import { lines, type LineRow } from '../tables/payment-lines.js';
+import { sheetLines, type SheetLine } from '../tables/payment-lines.js';
 import { terms, type TermRow } from '../tables/terms.js';
 import { notes, type NoteRow } from '../tables/notes.js';
 import { contracts, type ContractRow } from '../tables/contracts.js';
@@ -105,16 +105,16 @@ export class ContractExport {
   }
 
   /** The live lines of contracts, by due date. */
-  lines(ids: readonly string[]): Promise<Map<string, LineRow[]>> {
+  lines(ids: readonly string[]): Promise<Map<string, SheetLine[]>> {
     return this.parts(
       ids,
       {
         table: 'payment_lines',
-        columns: lines.columnNames,
+        columns: sheetLines.columnNames,
         where: ' AND deleted_at IS NULL',
         order: 'due_date, position, id',
       },
-      (row) => lines.decode(row),
+      (row) => sheetLines.decode(row),
     );
   }
 

@@ -3,7 +3,7 @@ import type { Rights } from '../../contract/call.js';
 import type { Naming } from '../../contract/records/export.js';
 import type { ContractInput } from '../../contract/records/contracts.js';
 import type { PaymentLineInput } from '../../contract/records/lines.js';
-import type { LineRow } from '../../tables/payment-lines.js';
+import type { SheetLine } from '../../tables/payment-lines.js';
 import type { TermRow } from '../../tables/terms.js';
 import type { NoteRow } from '../../tables/notes.js';
 import type { ContractRow } from '../../tables/contracts.js';
@@ -46,7 +46,7 @@ export type ContractField = Exclude<keyof ContractInput, 'dynamicFields' | 'paym
 export type LineField = keyof PaymentLineInput;
 export type ReferenceField = 'subjectId' | 'ownerId' | 'ownerSuperiorId' | 'lifecycleTemplateId';
 export type ContractColumn = Column<ContractSource, ContractField>;
-export type LineColumn = Column<LineRow, LineField>;
+export type LineColumn = Column<SheetLine, LineField>;
 
 /** The data of a contract for a sheet. */
 export interface ContractSource {
@@ -276,7 +276,7 @@ const lineColumn = (
     write,
   }: { readonly en: string; readonly zh: string; readonly kind: CellKind; readonly write: LineColumn['write'] },
 ): LineColumn => ({ name: `${OF_LINE}${field}`, labels: { en, zh }, kind, field, write });
-const lineAsIs = <F extends LineField & keyof LineRow>(
+const lineAsIs = <F extends LineField & keyof SheetLine>(
   field: F,
   { en, zh }: { readonly en: string; readonly zh: string },
   kind: CellKind = 'text',
@@ -284,7 +284,7 @@ const lineAsIs = <F extends LineField & keyof LineRow>(
 const lineMoney = (
   field: LineField,
   { en, zh }: { readonly en: string; readonly zh: string },
-  minor: (line: LineRow) => number | null,
+  minor: (line: SheetLine) => number | null,
 ): LineColumn => lineColumn(field, { en, zh, kind: 'amount', write: (line) => major(minor(line), line.currencyCode) });
 
 /**

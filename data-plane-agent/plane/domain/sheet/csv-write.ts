@@ -15,12 +15,7 @@ export function cellText(cell: Cell, kind: CellKind): string {
 
 /** Cells as part of a row, quoted according to RFC 4180. */
 export function csvCells(cells: readonly string[], delimiter: CsvFormat['delimiter'] = ','): string {
-  let text = '';
-  for (const [i, cell] of cells.entries()) {
-    if (i > 0) text += delimiter;
-    text += quoted(cell, delimiter);
-  }
-  return text;
+  return cells.map((cell) => quoted(cell, delimiter)).join(delimiter);
 }
 
 export const csvRow = (cells: readonly string[]): string => csvCells(cells) + END_OF_ROW;
