@@ -1,4 +1,4 @@
-import { convertedBy, listedBy, valuesOf } from './compiled-rows.js';
+import { convertedBy, listedBy, valuesOf } from '../compiled-objects.js';
 import type { Row, Transaction, Value } from './database.js';
 import type { Fragment } from './fragments.js';
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { objectOf } from './compiled-rows.js';
+import { objectOf } from '../compiled-objects.js';
 import type { Row, Value } from './database.js';
 
 const INT8 = 20;

@@ -2,7 +2,7 @@ import type { Database as Connection, Statement } from 'better-sqlite3';
 import type { Knex } from 'knex';
 import type { Deadline } from '../deadline.js';
 import { yielding } from '../yielding.js';
-import { objectOf } from './compiled-rows.js';
+import { objectOf } from '../compiled-objects.js';
 import type { Row, SavepointOptions, Transaction, Value } from './database.js';
 
 /** A prepared statement that builds rows from arrays, which is faster than letting the driver build objects. */

@@ -1,6 +1,15 @@
 import type { Transaction } from '../../base/database/database.js';
+import { valuesOf } from '../../base/compiled-objects.js';
 import type { Entries } from '../domain/analytics/rollups.js';
-import { DAY_COLUMNS, DAY_KEYS, GROUP_COLUMNS, GROUP_KEYS, PLAN_COLUMNS, type Entry } from '../tables/rollups.js';
+import {
+  DAY_COLUMNS,
+  DAY_KEYS,
+  GROUP_COLUMNS,
+  GROUP_KEYS,
+  PLAN_COLUMNS,
+  type Entry,
+  type Figures,
+} from '../tables/rollups.js';
 
 /** Rows whose figures have all become zero are kept; their number is bounded by the number of keys. */
 const DAYS = rollup({ table: 'receivable_days', keys: DAY_KEYS, columns: DAY_COLUMNS, first: PLAN_COLUMNS });
@@ -40,24 +49,25 @@ interface Rollup<C extends string> {
 }
 
 function rollup<C extends string>({ table, keys, columns, first }: Rollup<C>) {
-  const others = columns.filter((column) => !first.includes(column));
-  const texts = {
-    sqlite: new Map([columns, first].map((named) => [named, eachRow(table, keys, named)])),
-    postgres: new Map([columns, first].map((named) => [named, allRows(table, keys, named)])),
-  };
+  const others = valuesOf(columns.filter((column) => !first.includes(column)));
+  const written = (named: readonly C[]) => ({
+    sqlite: eachRow(table, keys, named),
+    postgres: allRows(table, keys, named),
+    values: valuesOf(named) as (figures: Figures<C>) => (number | undefined)[],
+  });
+  const [all, some] = [written(columns), written(first)];
   return {
     async write(
       tx: Transaction,
       [tenantId, slot]: readonly [string, number],
       entries: readonly Entry<C>[],
     ): Promise<void> {
-      const named = entries.some(({ figures }) => others.some((column) => (figures[column] ?? 0) !== 0))
-        ? columns
-        : first;
-      const text = texts[tx.dialect].get(named) ?? '';
+      const isMoved = entries.some(({ figures }) => others(figures).some((figure) => (figure ?? 0) !== 0));
+      const { values, ...texts } = isMoved ? all : some;
+      const text = texts[tx.dialect];
       if (tx.dialect === 'sqlite')
         for (const { key, figures } of entries)
-          await tx.defer(text, [tenantId, slot, ...key, ...named.map((column) => figures[column] ?? 0)]);
+          await tx.defer(text, [tenantId, slot, ...key, ...values(figures).map((figure) => figure ?? 0)]);
       else
         for (let at = 0; at < entries.length; at += MOST_ROWS) {
           const rows = entries

@@ -1,5 +1,15 @@
 import { daysBetween, type Day } from '../../../base/day.js';
-import { EVERY, PART, type DayColumn, type Entry, type Figures, type GroupColumn } from '../../tables/rollups.js';
+import { objectOf, valuesOf } from '../../../base/compiled-objects.js';
+import {
+  DAY_COLUMNS,
+  EVERY,
+  GROUP_COLUMNS,
+  PART,
+  type DayColumn,
+  type Entry,
+  type Figures,
+  type GroupColumn,
+} from '../../tables/rollups.js';
 import type { Compared, Counted } from './contract-counts.js';
 import type { Increments } from './increments.js';
 import type { InvoiceRow } from '../../tables/invoices.js';
@@ -58,6 +68,7 @@ export type RollupInvoice = Pick<
  */
 export class Entries {
   private readonly holders = new Map<string, Holder>();
+  private readonly ofContracts = new Map<RollupContract, Holder>();
 
   contract(contract: RollupContract, sign: Sign): void {
     const { totalMinor, outstandingMinor } = contract;
@@ -124,40 +135,35 @@ export class Entries {
    * the whole tenant, for the subject company, and for the owner and the superior within that company.
    */
   days(): Entry<DayColumn>[] {
-    const rows: Rows<DayColumn> = new Map();
+    const found: Fronted = new Map();
     for (const { subjectId, ownerId, superiorId, byDay } of this.holders.values()) {
       const people = superiorId === null || superiorId === ownerId ? [ownerId] : [ownerId, superiorId];
-      for (const { key, figures } of byDay.values()) {
-        if (!moves(figures)) continue;
-        put(rows, [EVERY, EVERY, ...key], figures);
-        put(rows, [EVERY, subjectId, ...key], figures);
-        for (const person of people) put(rows, [person, subjectId, ...key], figures);
-      }
+      for (const person of [EVERY, ...people]) put(found, [person, subjectId], byDay);
+      put(found, [EVERY, EVERY], byDay);
     }
-    return moved(rows);
+    return moved(found, DAY);
   }
 
   /** Changed group rows, ordered by key. */
   groups(): Entry<GroupColumn>[] {
-    const rows: Rows<GroupColumn> = new Map();
+    const found: Fronted = new Map();
     for (const { subjectId, ownerId, superiorId, byGroup } of this.holders.values())
-      for (const { key, figures } of byGroup.values())
-        put(rows, [subjectId, ownerId, superiorId ?? EVERY, ...key], figures);
-    return moved(rows);
+      put(found, [subjectId, ownerId, superiorId ?? EVERY], byGroup);
+    return moved(found, GROUP);
   }
 
   /** Adds what increments of other entries add to the rollups. */
   add({ days, groups, ...of }: Increments): void {
-    const holder = this.holderOf({ ...of, ownerSuperiorId: of.superiorId });
-    for (const entry of days) add(holder.byDay, { ...entry, sign: 1 });
-    for (const entry of groups) add(holder.byGroup, { ...entry, sign: 1 });
+    const holder = this.holder({ ...of, ownerSuperiorId: of.superiorId });
+    for (const { key, figures } of days) add(holder.byDay, key, { figures: DAY.sums(figures), sign: 1 });
+    for (const { key, figures } of groups) add(holder.byGroup, key, { figures: GROUP.sums(figures), sign: 1 });
   }
 
   /** The same increments as those of `days` and `groups`, each once. */
   increments(): Increments[] {
     const found: Increments[] = [];
     for (const { byDay, byGroup, counts, ...holder } of this.holders.values()) {
-      const [days, groups] = [changed(byDay), changed(byGroup)];
+      const [days, groups] = [changed(byDay, DAY), changed(byGroup, GROUP)];
       const contracts = [...counts.values()].filter((counted) => counted.contracts !== 0);
       if (days.length + groups.length + contracts.length > 0) found.push({ ...holder, days, groups, contracts });
     }
@@ -173,7 +179,7 @@ export class Entries {
       sign,
     }: { readonly currencyCode: string; readonly day: Day; readonly figures: Figures<DayColumn>; readonly sign: Sign },
   ): void {
-    add(this.holderOf(contract).byDay, { key: [currencyCode, day], figures, sign });
+    add(this.holderOf(contract).byDay, [currencyCode, day], { figures: DAY.sums(figures), sign });
   }
 
   private group(
@@ -186,10 +192,17 @@ export class Entries {
   ): void {
     const { type, status, stageCategory, paymentStatus } = contract;
     const key = [currencyCode, type, status, stageCategory, paymentStatus];
-    add(this.holderOf(contract).byGroup, { key, figures, sign });
+    add(this.holderOf(contract).byGroup, key, { figures: GROUP.sums(figures), sign });
   }
 
-  private holderOf({
+  /** The holder of the state of a contract, which each of its lines asks for. */
+  private holderOf(contract: RollupContract): Holder {
+    let holder = this.ofContracts.get(contract);
+    if (!holder) this.ofContracts.set(contract, (holder = this.holder(contract)));
+    return holder;
+  }
+
+  private holder({
     subjectId,
     ownerId,
     ownerSuperiorId: superiorId,
@@ -208,14 +221,30 @@ interface Holder {
   readonly subjectId: string;
   readonly ownerId: string;
   readonly superiorId: string | null;
-  readonly byDay: Rows<DayColumn>;
+  /** The keys are those of `receivable_days` from the currency on. */
+  readonly byDay: Rows;
   /** The keys are those of `contract_groups` from the currency on. */
-  readonly byGroup: Rows<GroupColumn>;
+  readonly byGroup: Rows;
   /** By their values. */
   readonly counts: Map<string, Counted>;
 }
 
-type Rows<C extends string> = Map<string, { readonly key: readonly string[]; figures: Partial<Record<C, number>> }>;
+/** Increments by key. The sums of a row are in the order of its table's columns: adding them by name takes several times as long. */
+type Rows = Map<string, { readonly key: readonly string[]; readonly sums: number[] }>;
+/** By the first ids of their keys, all of one length, so that the ids and then the keys of each have the order of the whole keys. */
+type Fronted = Map<string, { readonly front: readonly string[]; readonly rows: Rows }>;
+
+/** How a table's figures become sums, and the sums figures. */
+interface Layout<C extends string> {
+  readonly sums: (figures: Figures<C>) => readonly (number | undefined)[];
+  readonly figures: (sums: readonly number[]) => Figures<C>;
+}
+const layout = <C extends string>(columns: readonly C[]): Layout<C> => ({
+  sums: valuesOf(columns) as Layout<C>['sums'],
+  figures: objectOf<number>(columns) as Layout<C>['figures'], // each sum is a number
+});
+const DAY = layout(DAY_COLUMNS);
+const GROUP = layout(GROUP_COLUMNS);
 
 type Sign = 1 | -1;
 
@@ -282,38 +311,49 @@ function lateness({ dueDate, receivedDate, amountMinor }: RollupLine): Figures<'
 }
 
 const high = (minor: number): number => Math.trunc(minor / PART);
-const low = (minor: number): number => minor % PART;
+/** As the remainder, which takes much longer; exact, since both are safe integers. */
+const low = (minor: number): number => minor - high(minor) * PART;
 
-function add<C extends string>(
-  rows: Rows<C>,
-  { key, figures, sign }: { readonly key: readonly string[]; readonly figures: Figures<C>; readonly sign: Sign },
+function add(
+  rows: Rows,
+  key: readonly string[],
+  { figures, sign }: { readonly figures: readonly (number | undefined)[]; readonly sign: Sign },
 ): void {
   const name = key.join(' ');
-  let row = rows.get(name);
-  if (!row) rows.set(name, (row = { key, figures: {} }));
-  sum(row.figures, figures, sign);
-}
-
-/** Adds figures to a shared row. A new row copies them, so that the holder's own figures do not change. */
-function put<C extends string>(rows: Rows<C>, key: readonly string[], figures: Figures<C>): void {
-  const name = key.join(' ');
   const row = rows.get(name);
-  if (row) sum(row.figures, figures, 1);
-  else rows.set(name, { key, figures: { ...figures } });
+  if (row) sum(row.sums, figures, sign);
+  else rows.set(name, { key, sums: figures.map((figure) => sign * (figure ?? 0)) });
 }
 
-function sum<C extends string>(to: Partial<Record<C, number>>, figures: Figures<C>, sign: Sign): void {
-  for (const column in figures) to[column] = (to[column] ?? 0) + sign * (figures[column] ?? 0);
+/** Adds rows to those with these ids. New ones are copied, so that the holder's own do not change. */
+function put(found: Fronted, front: readonly string[], rows: Rows): void {
+  const name = front.join(' ');
+  let together = found.get(name);
+  if (!together) found.set(name, (together = { front, rows: new Map() }));
+  for (const [of, { key, sums }] of rows) {
+    if (!moves(sums)) continue;
+    const row = together.rows.get(of);
+    if (row) sum(row.sums, sums, 1);
+    else together.rows.set(of, { key, sums: [...sums] });
+  }
 }
 
-const moves = (figures: Figures<string>): boolean => Object.values(figures).some((figure) => figure !== 0);
+function sum(to: number[], figures: readonly (number | undefined)[], sign: Sign): void {
+  for (let i = 0; i < figures.length; i++) to[i] = (to[i] ?? 0) + sign * (figures[i] ?? 0);
+}
 
-const changed = <C extends string>(rows: Rows<C>): Entry<C>[] =>
-  [...rows.values()].filter(({ figures }) => moves(figures));
+const moves = (sums: readonly number[]): boolean => sums.some((figure) => figure !== 0);
+
+const changed = <C extends string>(rows: Rows, { figures }: Layout<C>): Entry<C>[] =>
+  [...rows.values()].filter(({ sums }) => moves(sums)).map(({ key, sums }) => ({ key, figures: figures(sums) }));
 
 // All writers use the same order, so that two that change the same rows wait for each other instead of deadlocking.
-const moved = <C extends string>(rows: Rows<C>): Entry<C>[] =>
-  [...rows]
-    .filter(([, { figures }]) => moves(figures))
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, entry]) => entry);
+const moved = <C extends string>(found: Fronted, { figures }: Layout<C>): Entry<C>[] =>
+  inOrder(found).flatMap(({ front, rows }) =>
+    inOrder(rows)
+      .filter(({ sums }) => moves(sums))
+      .map(({ key, sums }) => ({ key: [...front, ...key], figures: figures(sums) })),
+  );
+
+const inOrder = <T>(named: ReadonlyMap<string, T>): T[] =>
+  [...named].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
