@@ -2,7 +2,8 @@ import { mapYielding } from '../../base/yielding.js';
 import type { Row, Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import { MAX_EXPORT_IDS } from '../contract/records/export.js';
-import { sheetLines, type SheetLine } from '../tables/payment-lines.js';
+import { SHEET_LINE_FIELDS, type SheetLine } from '../domain/sheet/columns.js';
+import { lines } from '../tables/payment-lines.js';
 import { terms, type TermRow } from '../tables/terms.js';
 import { notes, type NoteRow } from '../tables/notes.js';
 import { contracts, type ContractRow } from '../tables/contracts.js';
@@ -12,6 +13,8 @@ import { from, orderBy, walking, type ContractOrder } from './contract-order.js'
 import { allOf, fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 import type { Totals } from './totals.js';
+
+const sheetLines = lines.only('contractId', ...SHEET_LINE_FIELDS);
 
 /** Reads many contracts in chunks, with their lines, terms and notes. */
 export class ContractExport {

@@ -39,28 +39,6 @@ export const lines = table(
   { audit: 'payment_line' },
 );
 export type LineRow = RecordOf<typeof lines>;
-/** The fields of a line that a sheet contains. An export reads no others, since it reads each line of a tenant. */
-export const sheetLines = lines.only(
-  'contractId',
-  'period',
-  'dueDate',
-  'amountMinor',
-  'currencyCode',
-  'receivedMinor',
-  'receivedDate',
-  'method',
-  'payerName',
-  'receiptAccount',
-  'bankSerialNo',
-  'reconciliationStatus',
-  'reconciliationNote',
-  'proof',
-  'invoiceMinor',
-  'invoiceDate',
-  'invoiceNo',
-  'invoiceAttachment',
-);
-export type SheetLine = RecordOf<typeof sheetLines>;
 /** A line with the contract's data that the list of receivables shows. */
 export type PaymentRow = LineRow &
   Pick<ContractRow, 'contractNo' | 'projectName' | 'partyA' | 'partyB' | 'subjectId' | 'ownerId' | 'ownerSuperiorId'>;

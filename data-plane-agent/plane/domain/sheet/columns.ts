@@ -3,7 +3,7 @@ import type { Rights } from '../../contract/call.js';
 import type { Naming } from '../../contract/records/export.js';
 import type { ContractInput } from '../../contract/records/contracts.js';
 import type { PaymentLineInput } from '../../contract/records/lines.js';
-import type { SheetLine } from '../../tables/payment-lines.js';
+import type { LineRow } from '../../tables/payment-lines.js';
 import type { TermRow } from '../../tables/terms.js';
 import type { NoteRow } from '../../tables/notes.js';
 import type { ContractRow } from '../../tables/contracts.js';
@@ -41,6 +41,28 @@ export interface Column<Source, Field extends string> {
   readonly names?: Naming;
   readonly write: (source: Source, writing: Writing) => Cell;
 }
+
+/** The fields of a line that a sheet contains. An export reads no others, since it reads all lines. */
+export const SHEET_LINE_FIELDS = [
+  'period',
+  'dueDate',
+  'amountMinor',
+  'currencyCode',
+  'receivedMinor',
+  'receivedDate',
+  'method',
+  'payerName',
+  'receiptAccount',
+  'bankSerialNo',
+  'reconciliationStatus',
+  'reconciliationNote',
+  'invoiceMinor',
+  'invoiceDate',
+  'invoiceNo',
+  'invoiceAttachment',
+  'proof',
+] as const satisfies readonly (keyof LineRow)[];
+export type SheetLine = Pick<LineRow, (typeof SHEET_LINE_FIELDS)[number]>;
 
 export type ContractField = Exclude<keyof ContractInput, 'dynamicFields' | 'payments'>;
 export type LineField = keyof PaymentLineInput;
