@@ -36,21 +36,19 @@ export interface Source {
 /** Makes an object of another one's values, each by its own function. */
 export function convertedBy(sources: readonly Source[]): (object: object) => object {
   const parts = sources.map(({ key, from }, i) => `${literal(key)}: by${i}(object[${literal(from)}] ?? null)`);
-  return compiled('object', `({ ${parts.join(', ')} })`, functionsOf(sources));
+  return compiled('object', `({ ${parts.join(', ')} })`, sources);
 }
 
 /** Gives an object's values, each by its own function. */
 export function listedBy(sources: readonly Omit<Source, 'key'>[]): (object: object) => unknown[] {
   const parts = sources.map(({ from }, i) => `by${i}(object[${literal(from)}])`);
-  return compiled('object', `[${parts.join(', ')}]`, functionsOf(sources));
+  return compiled('object', `[${parts.join(', ')}]`, sources);
 }
 
-const functionsOf = (sources: readonly Pick<Source, 'by'>[]): readonly Source['by'][] => sources.map(({ by }) => by);
-
-function compiled<F>(parameter: string, expression: string, functions: readonly Source['by'][] = []): F {
-  const names = functions.map((_, i) => `by${i}`);
+function compiled<F>(parameter: string, expression: string, sources: readonly Pick<Source, 'by'>[] = []): F {
+  const names = sources.map((_, i) => `by${i}`);
   // oxlint-disable-next-line no-implied-eval -- the text is made here, of literals and positions only
-  return new Function(...names, `return (${parameter}) => ${expression};`)(...functions) as F;
+  return new Function(...names, `return (${parameter}) => ${expression};`)(...sources.map(({ by }) => by)) as F;
 }
 
 function literal(key: string): string {

@@ -108,7 +108,7 @@ function* rowsOf(
   names: Names,
 ): Generator<string, void, void> {
   const contract = csvCells(cells.map((cell, i) => named(cell, columns[i], names)));
-  for (const line of lines) yield [contract, csvCells(line)].join(',') + END_OF_ROW;
+  for (const line of lines) yield `${contract},${csvCells(line)}${END_OF_ROW}`;
   if (lines.length === 0) yield `${contract}${','.repeat(columns.length - cells.length)}${END_OF_ROW}`;
 }
 

@@ -158,7 +158,7 @@ export class Table<C extends Columns> {
   readonly facts: readonly string[];
   private readonly entries: readonly (readonly [string, Column<unknown>])[];
   private readonly inserts = new Map<number, string>();
-  private made: Functions | undefined;
+  private functions: Functions | undefined;
   /** By the places of the columns that are set. A new text for each row would have to be looked up by all its characters. */
   private readonly updates = new Map<string, string>();
 
@@ -187,16 +187,16 @@ export class Table<C extends Columns> {
   }
 
   decode(row: Row): Fields<C> {
-    return this.rows().decode(row) as Fields<C>;
+    return this.compiled().decode(row) as Fields<C>;
   }
 
   values(record: Fields<C>): Value[] {
-    return this.rows().encode(record) as Value[];
+    return this.compiled().encode(record) as Value[];
   }
 
   /** The audited fields that differ between two states of all or some fields of a row. Missing fields are `null`. */
   differences(before: object, after: object): Difference[] {
-    const { fields } = this.rows();
+    const { fields } = this.compiled();
     const [old, fresh] = [fields(before), fields(after)];
     const found: Difference[] = [];
     this.entries.forEach(([field, column], place) => {
@@ -208,8 +208,8 @@ export class Table<C extends Columns> {
   }
 
   /** Made when the first row needs them: a start needs few tables. */
-  private rows(): Functions {
-    return (this.made ??= {
+  private compiled(): Functions {
+    return (this.functions ??= {
       fields: valuesOf(this.entries.map(([field]) => field)),
       decode: convertedBy(this.entries.map(([key, { name, decode }]) => ({ key, from: name, by: decode }))),
       encode: listedBy(this.entries.map(([from, { encode }]) => ({ from, by: encode }))),
@@ -254,7 +254,7 @@ export class Table<C extends Columns> {
   }
 
   private updating(tenantId: string, { id, before, after }: Change<Fields<C>>): Fragment | undefined {
-    const { fields } = this.rows();
+    const { fields } = this.compiled();
     const [old, fresh] = [fields(before), fields(after)];
     const values: Value[] = [];
     let places = '';

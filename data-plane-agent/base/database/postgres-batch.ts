@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Row, Value } from './database.js';
 import { translated } from './postgres-loss.js';
-import { columnsOf, type Columns } from './postgres-rows.js';
+import { rowMakerOf, type MakeRow } from './postgres-rows.js';
 
 /** A statement as the server gets it; `name` is that under which connections prepare it. */
 export interface Statement {
@@ -50,7 +50,7 @@ export function sendBatch(client: pg.Client, statements: readonly Asked[]): Prom
 class Batch implements pg.Submittable {
   /** The statement whose answers come next. */
   private at = 0;
-  private columns: Columns | undefined;
+  private makeRow: MakeRow | undefined;
   private rows: Row[] = [];
   private unread: { readonly error: unknown } | undefined;
 
@@ -92,15 +92,15 @@ class Batch implements pg.Submittable {
   };
 
   handleRowDescription({ fields }: { readonly fields: readonly pg.FieldDef[] }): void {
-    this.columns = columnsOf(fields);
+    this.makeRow = rowMakerOf(fields);
     const { name } = this.current().statement;
-    if (name !== undefined) descriptionsOn(this.client).set(name, this.columns);
+    if (name !== undefined) descriptionsOn(this.client).set(name, this.makeRow);
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
-    if (!this.columns || this.unread) return;
+    if (!this.makeRow || this.unread) return;
     try {
-      this.rows.push(this.columns(fields));
+      this.rows.push(this.makeRow(fields));
     } catch (error) {
       this.unread = { error };
     }
@@ -134,7 +134,7 @@ class Batch implements pg.Submittable {
 
   private begin(): void {
     const next = this.statements[this.at];
-    this.columns = next?.wantsRows ? this.described(next.statement) : undefined;
+    this.makeRow = next?.wantsRows ? this.described(next.statement) : undefined;
     this.rows = [];
     this.unread = undefined;
   }
@@ -143,7 +143,7 @@ class Batch implements pg.Submittable {
    * The columns of a statement that this connection has prepared. They are asked for once: the server refuses to run a
    * prepared statement whose columns have changed.
    */
-  private described({ name }: Statement): Columns | undefined {
+  private described({ name }: Statement): MakeRow | undefined {
     return name === undefined ? undefined : descriptionsOn(this.client).get(name);
   }
 
@@ -154,10 +154,10 @@ class Batch implements pg.Submittable {
   }
 }
 
-const descriptions = new WeakMap<pg.Client, Map<string, Columns>>();
+const descriptions = new WeakMap<pg.Client, Map<string, MakeRow>>();
 
-function descriptionsOn(client: pg.Client): Map<string, Columns> {
-  const known = descriptions.get(client) ?? new Map<string, Columns>();
+function descriptionsOn(client: pg.Client): Map<string, MakeRow> {
+  const known = descriptions.get(client) ?? new Map<string, MakeRow>();
   descriptions.set(client, known);
   return known;
 }

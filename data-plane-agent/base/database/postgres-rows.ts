@@ -18,10 +18,10 @@ function safeNumber(text: string): number {
   return number;
 }
 
-/** What makes a row of a statement's columns from their texts. */
-export type Columns = (texts: readonly (string | null)[]) => Row;
+/** Makes a row of the texts of a statement's columns. */
+export type MakeRow = (texts: readonly (string | null)[]) => Row;
 
-export function columnsOf(fields: readonly Pick<pg.FieldDef, 'name' | 'dataTypeID'>[]): Columns {
+export function rowMakerOf(fields: readonly Pick<pg.FieldDef, 'name' | 'dataTypeID'>[]): MakeRow {
   const named = objectOf<Value>(fields.map(({ name }) => name));
   // Columns contain only text and numbers.
   const parsers = fields.map(({ dataTypeID }) => getTypeParser(dataTypeID) as (text: string) => Value);

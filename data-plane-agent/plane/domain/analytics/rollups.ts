@@ -320,9 +320,9 @@ function add(
   { figures, sign }: { readonly figures: readonly (number | undefined)[]; readonly sign: Sign },
 ): void {
   const name = key.join(' ');
-  const row = rows.get(name);
-  if (row) sum(row.sums, figures, sign);
-  else rows.set(name, { key, sums: figures.map((figure) => sign * (figure ?? 0)) });
+  let row = rows.get(name);
+  if (!row) rows.set(name, (row = { key, sums: figures.map(() => 0) }));
+  sum(row.sums, figures, sign);
 }
 
 /** Adds rows to those with these ids. New ones are copied, so that the holder's own do not change. */

@@ -13,7 +13,10 @@ export function cellText(cell: Cell, kind: CellKind): string {
   return kind === 'text' ? guarded(String(cell)) : String(cell);
 }
 
-/** Cells as part of a row, quoted according to RFC 4180. */
+/**
+ * Cells as part of a row, quoted according to RFC 4180. They are joined in one step: a text that grows cell by cell is
+ * copied once more, bit by bit, when it is encoded.
+ */
 export function csvCells(cells: readonly string[], delimiter: CsvFormat['delimiter'] = ','): string {
   return cells.map((cell) => quoted(cell, delimiter)).join(delimiter);
 }
