@@ -191,11 +191,13 @@ function answerWithUnknownKey(id: string, challenge: string) {
 function recording(database: Database, record: (sql: string) => void): Database {
   const recorded = (tx: Transaction): Transaction => ({
     dialect: tx.dialect,
+    whole: tx.whole,
     get writes() {
       return tx.writes;
     },
     all: (sql, values) => (record(sql), tx.all(sql, values)),
     get: (sql, values) => (record(sql), tx.get(sql, values)),
+    getForUpdate: (sql, values) => (record(sql), tx.getForUpdate(sql, values)),
     run: (sql, values) => (record(sql), tx.run(sql, values)),
     defer: (sql, values) => (record(sql), tx.defer(sql, values)),
     hold: (sql, values) => (record(sql), tx.hold(sql, values)),
@@ -207,7 +209,7 @@ function recording(database: Database, record: (sql: string) => void): Database 
     read: (scope, work) => database.read(scope, (tx) => work(recorded(tx))),
     glance: (scope, sql, id) => (record(sql), database.glance(scope, sql, id)),
     generation: () => database.generation(),
-    write: (scope, work) => database.write(scope, (tx) => work(recorded(tx))),
+    write: (scope, work, options) => database.write(scope, (tx) => work(recorded(tx)), options),
     pauseWrites: () => database.pauseWrites(),
     ping: (timeoutMs) => database.ping(timeoutMs),
     pool: () => database.pool(),

@@ -30,6 +30,7 @@ const planOf = async (tx: Transaction, sql: string, values: readonly Value[]): P
 function beforeEachRead(tx: Transaction, look: (sql: string, values: readonly Value[]) => Promise<void>): Transaction {
   return {
     dialect: tx.dialect,
+    whole: tx.whole,
     get writes() {
       return tx.writes;
     },
@@ -40,6 +41,10 @@ function beforeEachRead(tx: Transaction, look: (sql: string, values: readonly Va
     get: async (sql, values = []) => {
       await look(sql, values);
       return tx.get(sql, values);
+    },
+    getForUpdate: async (sql, values = []) => {
+      await look(sql, values);
+      return tx.getForUpdate(sql, values);
     },
     run: (sql, values) => tx.run(sql, values),
     defer: (sql, values) => tx.defer(sql, values),

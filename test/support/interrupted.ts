@@ -1,4 +1,6 @@
-import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
+import type { Database, Scope, Transaction, WriteOptions } from '../../data-plane-agent/base/database/database.js';
+
+type Write = [scope: Scope, work: (tx: Transaction) => Promise<unknown>, options?: WriteOptions];
 
 /** Called before each write of a process, with its number from 1. What it throws, the write throws. */
 export type BeforeWrite = (number: number) => Promise<void> | void;
@@ -7,10 +9,10 @@ export type BeforeWrite = (number: number) => Promise<void> | void;
 export function interruptedDatabase(database: Database, before: BeforeWrite): Database {
   let writes = 0;
   return changed(database, {
-    write: async (scope: Parameters<Database['write']>[0], work: (tx: Transaction) => Promise<unknown>) => {
+    write: async (...[scope, work, options]: Write) => {
       writes += 1;
       await before(writes);
-      return database.write(scope, work);
+      return database.write(scope, work, options);
     },
   });
 }
@@ -18,16 +20,20 @@ export function interruptedDatabase(database: Database, before: BeforeWrite): Da
 /** A database in which a statement with this value among others ends in an unexpected error. */
 export const poisonedDatabase = (database: Database, value: string): Database =>
   changed(database, {
-    write: (scope: Parameters<Database['write']>[0], work: (tx: Transaction) => Promise<unknown>) =>
-      database.write(scope, (tx) => {
-        const refusing =
-          (name: 'run' | 'defer') =>
-          async (sql: string, values: readonly unknown[] = []): Promise<unknown> => {
-            if (values.includes(value)) throw new Error(`poisoned by ${value}`);
-            return tx[name](sql, values as []); // as they were given
-          };
-        return work(changed(tx, { run: refusing('run'), defer: refusing('defer') }));
-      }),
+    write: (...[scope, work, options]: Write) =>
+      database.write(
+        scope,
+        (tx) => {
+          const refusing =
+            (name: 'run' | 'defer') =>
+            async (sql: string, values: readonly unknown[] = []): Promise<unknown> => {
+              if (values.includes(value)) throw new Error(`poisoned by ${value}`);
+              return tx[name](sql, values as []); // as they were given
+            };
+          return work(changed(tx, { run: refusing('run'), defer: refusing('defer') }));
+        },
+        options,
+      ),
   });
 
 /** After the write with this number the process is no more: none of its later writes happens. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
-import type { Database } from '../../data-plane-agent/base/database/database.js';
+import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { createLog } from '../../data-plane-agent/base/log.js';
 import { parseKeyRing, generateKeyRingText } from '../../data-plane-agent/base/secrets.js';
 import type { WorkedTenant } from '../../data-plane-agent/host/system-call.js';
@@ -84,7 +84,7 @@ export function upkeepProcess({
 
 const KEYS = parseKeyRing(generateKeyRingText());
 
-const STATEMENTS: ReadonlySet<string | symbol> = new Set(['all', 'get', 'run', 'defer', 'hold']);
+const STATEMENTS: ReadonlySet<string | symbol> = new Set(['all', 'get', 'getForUpdate', 'run', 'defer', 'hold']);
 
 /** A wrapper of the database that counts transactions and statements. */
 export function counted(database: Database): {
@@ -92,28 +92,28 @@ export function counted(database: Database): {
   readonly counts: { transactions: number; statements: number };
 } {
   const counts = { transactions: 0, statements: 0 };
-  const watching =
-    <K extends 'read' | 'write'>(kind: K): Database[K] =>
-    (scope, work) => {
-      counts.transactions += 1;
-      return database[kind](scope, (tx) =>
-        work(
-          new Proxy(tx, {
-            get(target, name) {
-              if (STATEMENTS.has(name)) counts.statements += 1;
-              const value: unknown = Reflect.get(target, name, target);
-              return typeof value === 'function' ? (value as (...given: unknown[]) => unknown).bind(target) : value;
-            },
-          }),
-        ),
-      );
-    };
+  const watched = (tx: Transaction): Transaction =>
+    new Proxy(tx, {
+      get(target, name) {
+        if (STATEMENTS.has(name)) counts.statements += 1;
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? (value as (...given: unknown[]) => unknown).bind(target) : value;
+      },
+    });
+  const read: Database['read'] = (scope, work) => {
+    counts.transactions += 1;
+    return database.read(scope, (tx) => work(watched(tx)));
+  };
+  const write: Database['write'] = (scope, work, options) => {
+    counts.transactions += 1;
+    return database.write(scope, (tx) => work(watched(tx)), options);
+  };
   return {
     counts,
     database: Object.assign(Object.create(database) as Database, {
       dialect: database.dialect,
-      read: watching('read'),
-      write: watching('write'),
+      read,
+      write,
     }),
   };
 }

@@ -19,6 +19,11 @@ export interface Transaction {
   all(sql: string, values?: readonly Value[]): Promise<Row[]>;
   /** The first row, if any. */
   get(sql: string, values?: readonly Value[]): Promise<Row | undefined>;
+  /**
+   * As `get`, of a row with its `id`, and locks the row until the transaction ends, so that what is computed from it
+   * stays correct. SQLite has one writer.
+   */
+  getForUpdate(sql: string, values?: readonly Value[]): Promise<Row | undefined>;
   /** The number of rows that changed. */
   run(sql: string, values?: readonly Value[]): Promise<number>;
   /**
@@ -38,6 +43,8 @@ export interface Transaction {
   savepoint<T>(work: () => Promise<T>, options?: SavepointOptions): Promise<T>;
   /** The number of statements in this transaction that changed rows. */
   readonly writes: number;
+  /** What is committed: the same for all writes that share it. */
+  readonly whole: object;
 }
 
 export interface SavepointOptions {
@@ -51,6 +58,15 @@ export interface SavepointOptions {
    * transactions, and for work that ends with an error by intention.
    */
   readonly isUndoneAlone?: boolean;
+}
+
+export interface WriteOptions {
+  /**
+   * On PostgreSQL, too, the work may share its transaction with others of its tenant that declare the same, and run at
+   * the same time as they. So it must compute what it changes from nothing that they change, except from rows that it
+   * reads by `getForUpdate`, which is the only lock that holds them apart.
+   */
+  readonly mayShare?: boolean;
 }
 
 export interface Database {
@@ -71,12 +87,12 @@ export interface Database {
    */
   generation(): number | undefined;
   /**
-   * Runs `work` in a transaction and resolves once it is durable. Several queued writes may share one commit, each in
-   * its own savepoint, and `work` is run again after a serialisation conflict or, on SQLite, after a part of the
-   * transaction has failed. It must therefore have no effects outside the transaction, and must not assume that it is
-   * the only work in it.
+   * Runs `work` in a transaction and resolves once it is durable. Several queued writes may share one, on PostgreSQL
+   * those that `mayShare`, and `work` is run again after a serialisation conflict or after a part of the transaction has
+   * failed. It must therefore have no effects outside the transaction, and must not assume that it is the only work in
+   * it.
    */
-  write<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T>;
+  write<T>(scope: Scope, work: (tx: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
   /**
    * Waits for the writes of this process that were queued before, and lets none begin until the returned function is
    * called: for another thread that writes to the same SQLite file. At once on PostgreSQL, where writers do not wait for

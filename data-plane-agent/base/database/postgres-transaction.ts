@@ -13,10 +13,13 @@ export interface Settings {
   /** The tenant's id, which row-level security reads; empty for work that belongs to no tenant. */
   readonly tenant: string;
   readonly timeoutMs: number | undefined;
+  /** How long a statement waits for a lock at most. */
+  readonly lockTimeoutMs?: number | undefined;
 }
 
 export class PostgresTransaction implements Transaction {
   readonly dialect = 'postgres';
+  readonly whole = this;
   writes = 0;
   private open = true;
   private depth = 0;
@@ -49,6 +52,10 @@ export class PostgresTransaction implements Transaction {
 
   async get(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
     return (await this.all(sql, values))[0];
+  }
+
+  getForUpdate(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
+    return this.get(`${sql} FOR UPDATE`, values);
   }
 
   async run(sql: string, values: readonly Value[] = []): Promise<number> {
@@ -169,10 +176,11 @@ const statementOf = (sql: string, values: readonly Value[] = []): Statement => (
 const COMMIT = statementOf('COMMIT');
 
 /** The settings are local to the transaction, so that the next user of the connection does not inherit them. */
-const setting = ({ tenant, timeoutMs }: Settings): Statement =>
-  timeoutMs === undefined
-    ? statementOf("SELECT set_config('duebook.tenant', ?, true)", [tenant])
-    : statementOf(
-        "SELECT pg_backend_pid() AS pid, set_config('duebook.tenant', ?, true), set_config('statement_timeout', ?, true)",
-        [tenant, String(timeoutMs)],
-      );
+function setting({ tenant, timeoutMs, lockTimeoutMs }: Settings): Statement {
+  const set = { 'duebook.tenant': tenant, statement_timeout: timeoutMs, lock_timeout: lockTimeoutMs };
+  const given = Object.entries(set).filter(([, value]) => value !== undefined);
+  return statementOf(
+    `SELECT pg_backend_pid() AS pid, ${given.map(([name]) => `set_config('${name}', ?, true)`).join(', ')}`,
+    given.map(([, value]) => String(value)),
+  );
+}

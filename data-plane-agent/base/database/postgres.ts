@@ -3,11 +3,12 @@ import knex, { type Knex } from 'knex';
 import type pg from 'pg';
 import type { Deadline } from '../deadline.js';
 import { unlessAborted } from '../unless-aborted.js';
-import type { Database, Exclusive, Row, Scope, Transaction, Value, Waiting } from './database.js';
+import type { Database, Exclusive, Row, Scope, Transaction, Value, Waiting, WriteOptions } from './database.js';
 import { DatabaseError, isDatabaseError } from './errors.js';
 import { StatementDeadline } from './postgres-deadline.js';
 import { noteLoss, translated } from './postgres-loss.js';
 import { getTypeParser } from './postgres-rows.js';
+import { SharedWrites } from './postgres-shared-writes.js';
 import { numbered } from './postgres-statements.js';
 import { glanced, PostgresTransaction, rollBack } from './postgres-transaction.js';
 
@@ -16,6 +17,12 @@ const ATTEMPTS = 5;
 /** The server cancels statements that run longer, because no client waits that long. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 const ACQUIRE_TIMEOUT_MS = 5_000;
+/**
+ * A statement of a shared transaction waits no longer for a lock: the writes then run by themselves, so that they do not
+ * wait for what only one of them needs. Less than the second after which the server looks for deadlocks, since two shared
+ * transactions lock rows in any order.
+ */
+const SHARED_LOCK_TIMEOUT_MS = 250;
 
 /** Opens a PostgreSQL database. Every transaction sets its tenant, which row-level security reads. */
 export function openPostgres(url: string, options: { readonly poolMax: number }): Database {
@@ -59,10 +66,17 @@ async function afterConflicts<T>(
 
 class PostgresDatabase implements Database {
   readonly dialect = 'postgres';
+  private readonly sharedWrites: SharedWrites;
+
   constructor(
     private readonly knex: Knex,
     private readonly connection: pg.ClientConfig,
-  ) {}
+  ) {
+    this.sharedWrites = new SharedWrites({
+      alone: (scope, work) => this.writeAlone(scope, work),
+      shared: (scope, work) => this.transaction('BEGIN', { ...scope, lockTimeoutMs: SHARED_LOCK_TIMEOUT_MS }, work),
+    });
+  }
 
   read<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
     return afterConflicts(scope, () =>
@@ -86,7 +100,17 @@ class PostgresDatabase implements Database {
     return undefined;
   }
 
-  write<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  write<T>(
+    { tenantId, deadline }: Scope,
+    work: (tx: Transaction) => Promise<T>,
+    { mayShare = false }: WriteOptions = {},
+  ): Promise<T> {
+    return mayShare && tenantId !== null
+      ? this.sharedWrites.write({ tenantId, deadline }, work)
+      : this.writeAlone({ tenantId, deadline }, work);
+  }
+
+  private writeAlone<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
     return afterConflicts(scope, () => this.transaction('BEGIN', scope, work));
   }
 
@@ -94,13 +118,21 @@ class PostgresDatabase implements Database {
     return Promise.resolve(() => {});
   }
 
-  private async transaction<T>(begin: string, scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const { deadline } = scope;
+  private async transaction<T>(
+    begin: string,
+    scope: Scope & { readonly lockTimeoutMs?: number },
+    work: (tx: PostgresTransaction) => Promise<T>,
+  ): Promise<T> {
+    const { deadline, lockTimeoutMs } = scope;
     return this.withClient(async (client) => {
       const statements = deadline && new StatementDeadline(deadline, this.connection);
       const tx = new PostgresTransaction(client, this.knex, statements);
       try {
-        await tx.begin(begin, { tenant: tenantSetting(scope), timeoutMs: statements?.timeoutMs(STATEMENT_TIMEOUT_MS) });
+        await tx.begin(begin, {
+          tenant: tenantSetting(scope),
+          timeoutMs: statements?.timeoutMs(STATEMENT_TIMEOUT_MS),
+          lockTimeoutMs,
+        });
         const result = await work(tx);
         statements?.check();
         await tx.commit();

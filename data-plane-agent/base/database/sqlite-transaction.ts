@@ -54,6 +54,7 @@ export class Statements {
  */
 export class SqliteTransaction implements Transaction {
   readonly dialect = 'sqlite';
+  readonly whole = this;
   writes = 0;
   isSpoilt = false;
   /** Statements that may have changed something; `writes` does not count those that return rows. */
@@ -113,6 +114,10 @@ export class SqliteTransaction implements Transaction {
     if (!prepared.statement.readonly) this.changes++;
     await this.yieldIfDue();
     return row;
+  }
+
+  getForUpdate(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
+    return this.get(sql, values);
   }
 
   async run(sql: string, values: readonly Value[] = []): Promise<number> {

@@ -51,6 +51,11 @@ export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = T
    */
   inSteps?(steps: Steps<T>, call: Call, input: Static<I>): Promise<Static<O>>;
   /**
+   * For a write that many do at once: on PostgreSQL it may share its transaction with others of its tenant. It reads what
+   * such operations change only for rows that it locks with the contract, or for warnings.
+   */
+  readonly mayShare?: true;
+  /**
    * For a read whose answer depends on nothing but the tenant's data, the input and the caller's view, which is the call
    * without what identifies the request and the person: no clock, no other source. It is kept until the data version
    * moves, so no upkeep may change what it reads.

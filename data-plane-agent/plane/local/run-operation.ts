@@ -43,7 +43,7 @@ export function operationRunner({
     { input, progress }: { readonly input: unknown; readonly progress: Progress },
   ): Promise<Settled> =>
     inTurn(operation, invocation, async () => {
-      const { prepare, inSteps } = operation;
+      const { prepare, inSteps, mayShare = false } = operation;
       if (inSteps && operation.isLong?.(input))
         return settledInSteps({ units, clock, progress }, invocation, (steps) =>
           inSteps(steps, invocation.call, input),
@@ -53,7 +53,7 @@ export function operationRunner({
         : input;
       // Once started, a write with a key runs to its end, so that a retry finds its response.
       if (invocation.call.idempotency) invocation.deadline.keep();
-      return units.writeOnce(invocation, (context) => operation.run(context, invocation.call, prepared));
+      return units.writeOnce(invocation, (context) => operation.run(context, invocation.call, prepared), { mayShare });
     });
 
   return async (operation, invocation, { input, progress }) => {

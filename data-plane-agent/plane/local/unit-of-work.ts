@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.js';
-import type { Database, SavepointOptions, Transaction } from '../../base/database/database.js';
+import type { Database, SavepointOptions, Transaction, WriteOptions } from '../../base/database/database.js';
 import { together } from '../../base/together.js';
 import { isDatabaseError } from '../../base/database/errors.js';
 import { IdempotencyStore, type KeptAnswer, type Settled } from '../../base/database/idempotency.js';
@@ -47,7 +47,7 @@ export interface UnitsOfWork {
    * A write whose output or refusal is stored as the response for the call's idempotency key. If there is a stored
    * response already, nothing runs.
    */
-  writeOnce(invocation: Invocation, run: Run<unknown>): Promise<Settled>;
+  writeOnce(invocation: Invocation, run: Run<unknown>, options?: WriteOptions): Promise<Settled>;
   /** Writes internal state such as claims and counters, regardless of the deadline. */
   upkeep<T>(invocation: Invocation, run: Run<T>): Promise<T>;
   /**
@@ -169,18 +169,22 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
           }),
         ),
       ),
-    writeOnce: (invocation, run) =>
+    writeOnce: (invocation, run, options) =>
       afterLostRace(() =>
         gate.passed(invocation, () =>
-          database.write(scopeOf(invocation), async (tx) => {
-            const [, settled] = await together(
-              gate.write(tx, invocation),
-              idempotency.once(tx, { call: invocation.call, operation: invocation.name }, () =>
-                recorded(tx, invocation, run),
-              ),
-            );
-            return settled;
-          }),
+          database.write(
+            scopeOf(invocation),
+            async (tx) => {
+              const [, settled] = await together(
+                gate.write(tx, invocation),
+                idempotency.once(tx, { call: invocation.call, operation: invocation.name }, () =>
+                  recorded(tx, invocation, run),
+                ),
+              );
+              return settled;
+            },
+            options,
+          ),
         ),
       ),
     upkeep: (invocation, run) =>

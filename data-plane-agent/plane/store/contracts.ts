@@ -51,11 +51,9 @@ export class ContractStore {
     one: Fragment,
     { forUpdate = false, deleted = false }: { readonly forUpdate?: boolean; readonly deleted?: boolean },
   ): Promise<ContractRow | undefined> {
-    const lock = forUpdate && this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
-    const row = await this.tx.get(
-      `SELECT ${contracts.columnNames} FROM contracts WHERE ${this.scope.sql} AND ${one.sql} AND contracts.deleted_at ${deleted ? 'IS NOT NULL' : 'IS NULL'}${lock}`,
-      [...this.scope.values, ...one.values],
-    );
+    const sql = `SELECT ${contracts.columnNames} FROM contracts WHERE ${this.scope.sql} AND ${one.sql} AND contracts.deleted_at ${deleted ? 'IS NOT NULL' : 'IS NULL'}`;
+    const values = [...this.scope.values, ...one.values];
+    const row = await (forUpdate ? this.tx.getForUpdate(sql, values) : this.tx.get(sql, values));
     return row && contracts.decode(row);
   }
 

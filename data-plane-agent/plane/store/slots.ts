@@ -6,12 +6,12 @@ import type { Transaction } from '../../base/database/database.js';
  */
 export const SLOTS = 32;
 
-/** A transaction uses one slot until it ends; with several, two transactions could deadlock. */
+/** What is committed together uses one slot; with several, two transactions could deadlock. */
 export function slotOf(tx: Transaction): number {
   if (tx.dialect === 'sqlite') return 0;
-  const known = slots.get(tx) ?? Math.floor(Math.random() * SLOTS);
-  slots.set(tx, known);
+  const known = slots.get(tx.whole) ?? Math.floor(Math.random() * SLOTS);
+  slots.set(tx.whole, known);
   return known;
 }
 
-const slots = new WeakMap<Transaction, number>();
+const slots = new WeakMap<object, number>();

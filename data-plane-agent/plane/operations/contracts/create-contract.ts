@@ -8,6 +8,7 @@ import { enterContract } from '../../steps/contracts/enter-contract.js';
 /** Creates a contract with its lines, terms and notes: all or none. */
 export const createContract = operation({
   effect: 'write',
+  mayShare: true,
   // The control plane adds the members that custom values refer to, and the first reference that it could not resolve.
   input: s.object({
     ...ContractInput.properties,

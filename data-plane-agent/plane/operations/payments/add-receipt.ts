@@ -8,6 +8,7 @@ import { lineResult } from '../../steps/receivables/line-result.js';
 /** Adds an amount, as a bank statement shows it, to what a line has received. */
 export const addReceipt = operation({
   effect: 'write',
+  mayShare: true,
   input: s.object({ paymentId: s.id(), ...ReceiptInput.properties }),
   output: PaymentLineResult,
   fails: ['FILE_REFERENCE_INVALID'],

@@ -11,6 +11,7 @@ import { lineResult } from '../../steps/receivables/line-result.js';
  */
 export const recordReceipt = operation({
   effect: 'write',
+  mayShare: true,
   input: s.object({ paymentId: s.id(), ...ReceiptPatch.properties }),
   output: PaymentLineResult,
   fails: ['RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID'],

@@ -1,0 +1,104 @@
+import type { Knex } from 'knex';
+import type { Deadline } from '../deadline.js';
+import type { Row, Transaction, Value } from './database.js';
+import type { PostgresTransaction } from './postgres-transaction.js';
+
+/** A part of a shared transaction asked for a row that another part has locked: it has to run by itself. */
+export class LockedByAnother extends Error {
+  override readonly name = 'LockedByAnother';
+}
+
+/** A part of a shared transaction needs what only a transaction of its own can do. */
+export class NeedsItsOwn extends Error {
+  override readonly name = 'NeedsItsOwn';
+}
+
+/**
+ * One of several writes in one transaction, whose statements are sent together. PostgreSQL does not hold them apart: a
+ * row that one part has locked is refused to the others here, and nothing that a part has changed can be undone without
+ * the rest.
+ */
+export class PostgresPart implements Transaction {
+  readonly dialect = 'postgres';
+  writes = 0;
+  private hasReturnedRows = false;
+  private spoilt: NeedsItsOwn | undefined;
+
+  /** The ids of the rows that parts of the transaction have locked. */
+  private readonly locked: Set<string>;
+  private readonly deadline: Deadline | undefined;
+
+  constructor(
+    readonly whole: PostgresTransaction,
+    { locked, deadline }: { readonly locked: Set<string>; readonly deadline: Deadline | undefined },
+  ) {
+    this.locked = locked;
+    this.deadline = deadline;
+  }
+
+  /** Whether it may have changed anything. */
+  get hasChanged(): boolean {
+    return this.writes > 0 || this.hasReturnedRows;
+  }
+
+  all(sql: string, values: readonly Value[] = []): Promise<Row[]> {
+    this.check();
+    this.hasReturnedRows ||= !sql.startsWith('SELECT'); // a change may return rows
+    return this.whole.all(sql, values);
+  }
+
+  async get(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
+    return (await this.all(sql, values))[0];
+  }
+
+  async getForUpdate(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
+    this.check();
+    const row = await this.whole.getForUpdate(sql, values);
+    if (!row) return undefined;
+    const id = String(row['id']);
+    if (this.locked.has(id)) throw new LockedByAnother();
+    this.locked.add(id);
+    return row;
+  }
+
+  async run(sql: string, values: readonly Value[] = []): Promise<number> {
+    this.check();
+    const rowCount = await this.whole.run(sql, values);
+    if (rowCount > 0) this.writes++;
+    return rowCount;
+  }
+
+  defer(sql: string, values: readonly Value[] = []): Promise<void> {
+    this.check();
+    this.writes++;
+    return this.whole.defer(sql, values);
+  }
+
+  hold(sql: string, values: readonly Value[] = []): Promise<void> {
+    this.check();
+    return this.whole.hold(sql, values);
+  }
+
+  table(): Knex.QueryBuilder<Row, Row[]> {
+    throw (this.spoilt = new NeedsItsOwn('a query builder runs outside the order of the parts'));
+  }
+
+  /** Work that fails before it has changed anything needs no undoing. */
+  async savepoint<T>(work: () => Promise<T>): Promise<T> {
+    const { writes } = this;
+    const hadChanged = this.hasReturnedRows;
+    try {
+      return await work();
+    } catch (error) {
+      if (this.writes > writes || this.hasReturnedRows !== hadChanged)
+        throw (this.spoilt = new NeedsItsOwn('a part cannot be undone by itself', { cause: error }));
+      throw error;
+    }
+  }
+
+  /** Throws if nothing of it may be kept, whatever its work has made of the error. */
+  check(): void {
+    if (this.spoilt) throw this.spoilt;
+    this.deadline?.signal.throwIfAborted();
+  }
+}

@@ -1,0 +1,159 @@
+import { LRUCache } from 'lru-cache';
+import type { Deadline } from '../deadline.js';
+import { together } from '../together.js';
+import { unlessAborted } from '../unless-aborted.js';
+import type { Scope, Transaction } from './database.js';
+import { DatabaseError, isDatabaseError } from './errors.js';
+import { LockedByAnother, NeedsItsOwn, PostgresPart } from './postgres-part.js';
+import type { PostgresTransaction } from './postgres-transaction.js';
+
+/** So many transactions of a tenant are shared at once: one is computed while the statements of the other run. */
+const MOST_AT_ONCE = 2;
+/** So many writes share one. */
+const MOST_WRITES = 16;
+/** After one has failed, a tenant's writes run by themselves for this time, in milliseconds. */
+const APART_MS = 1_000;
+/** The tenants of which this is known. */
+const TENANTS = 10_000;
+
+type Work<T> = (tx: Transaction) => Promise<T>;
+
+interface TenantScope extends Scope {
+  readonly tenantId: string;
+}
+
+interface Transactions {
+  /** Runs a write by itself. */
+  alone<T>(scope: TenantScope, work: Work<T>): Promise<T>;
+  /** Runs several in one transaction, none of whose statements waits long for a lock. */
+  shared(scope: TenantScope, work: (tx: PostgresTransaction) => Promise<void>): Promise<void>;
+}
+
+/** A write that waits for its turn, and who gets its result. */
+interface Write {
+  readonly scope: TenantScope;
+  readonly work: Work<unknown>;
+  begins(): void;
+  done(output: unknown): void;
+  failed(error: unknown): void;
+}
+
+/** How a part of a transaction has ended. Its caller gets it after the commit, on which it depends. */
+interface Ended {
+  readonly write: Write;
+  readonly hasChanged: boolean;
+  settle(): Promise<void>;
+}
+
+interface Queue {
+  readonly waiting: Write[];
+  running: number;
+}
+
+/**
+ * Has writes of a tenant that wait share a transaction. Their statements then go to the server in the same messages, and
+ * the commit is one: with many writes at a time this takes half the processor time. A write that finds nobody runs at
+ * once and by itself, as do all of them when a shared transaction has failed for any reason: none of it was kept.
+ */
+export class SharedWrites {
+  private readonly queues = new Map<string, Queue>();
+  private readonly apart = new LRUCache<string, true>({ max: TENANTS, ttl: APART_MS });
+
+  constructor(private readonly transactions: Transactions) {}
+
+  async write<T>(scope: TenantScope, work: Work<T>): Promise<T> {
+    const { tenantId, deadline } = scope;
+    if (this.apart.has(tenantId)) return this.transactions.alone(scope, work);
+    const turn = Promise.withResolvers<void>();
+    const result = Promise.withResolvers<unknown>();
+    const { resolve: done, reject: failed } = result;
+    const write: Write = { scope, work, begins: turn.resolve, done, failed };
+    const queue = this.queues.get(tenantId) ?? { waiting: [], running: 0 };
+    this.queues.set(tenantId, queue);
+    queue.waiting.push(write);
+    this.begin(tenantId, queue);
+    if (deadline && queue.waiting.includes(write)) {
+      try {
+        await unlessAborted(deadline.signal, turn.promise);
+      } catch (error) {
+        queue.waiting.splice(queue.waiting.indexOf(write), 1);
+        throw error;
+      }
+    }
+    return (await result.promise) as T; // what `work` resolved to
+  }
+
+  private begin(tenantId: string, queue: Queue): void {
+    while (queue.running < MOST_AT_ONCE && queue.waiting.length > 0) {
+      const writes = queue.waiting.splice(0, MOST_WRITES);
+      for (const { begins } of writes) begins();
+      queue.running++;
+      void this.run(tenantId, writes).finally(() => {
+        queue.running--;
+        this.begin(tenantId, queue);
+      });
+    }
+    if (queue.running === 0) this.queues.delete(tenantId);
+  }
+
+  /** Never rejects: each write gets its own result. */
+  private async run(tenantId: string, writes: readonly Write[]): Promise<void> {
+    const [first] = writes;
+    if (first && writes.length === 1) return this.runAlone(first);
+    let hasBegun = false;
+    let ended: readonly Ended[] = [];
+    try {
+      await this.transactions.shared({ tenantId, deadline: earliestOf(writes) }, async (tx) => {
+        hasBegun = true;
+        ended = await this.endedIn(tx, writes);
+      });
+    } catch (error) {
+      if (isDatabaseError(error, 'in_doubt')) return leaveInDoubt(ended, error);
+      // Without a connection now, each of them would wait for one again.
+      if (!hasBegun && isDatabaseError(error, 'unreachable')) return writes.forEach(({ failed }) => failed(error));
+      this.apart.set(tenantId, true);
+      ended = writes.map((write) => ({ write, hasChanged: false, settle: () => this.runAlone(write) }));
+    }
+    await Promise.all(ended.map(({ settle }) => settle()));
+  }
+
+  /** Runs them as parts of one transaction. Throws if it has to be rolled back because of one of them. */
+  private endedIn(tx: PostgresTransaction, writes: readonly Write[]): Promise<readonly Ended[]> {
+    const locked = new Set<string>();
+    return together(
+      ...writes.map((write) => this.endedPart(new PostgresPart(tx, { locked, deadline: write.scope.deadline }), write)),
+    );
+  }
+
+  private async endedPart(part: PostgresPart, write: Write): Promise<Ended> {
+    try {
+      const output = await write.work(part);
+      part.check();
+      return { write, hasChanged: part.hasChanged, settle: async () => write.done(output) };
+    } catch (error) {
+      if (part.hasChanged || error instanceof NeedsItsOwn || error instanceof DatabaseError) throw error;
+      const settle = error instanceof LockedByAnother ? () => this.runAlone(write) : async () => write.failed(error);
+      return { write, hasChanged: false, settle };
+    }
+  }
+
+  private async runAlone({ scope, work, done, failed }: Write): Promise<void> {
+    try {
+      done(await this.transactions.alone(scope, work));
+    } catch (error) {
+      failed(error);
+    }
+  }
+}
+
+/** What a part that has changed nothing has read is not in doubt, but may depend on what is. */
+function leaveInDoubt(ended: readonly Ended[], error: DatabaseError): void {
+  for (const { write, hasChanged } of ended) write.failed(hasChanged ? error : error.cause);
+}
+
+function earliestOf(writes: readonly Write[]): Deadline | undefined {
+  return writes
+    .flatMap(({ scope: { deadline } }) => deadline ?? [])
+    .toSorted((a, b) => a.remaining() - b.remaining())
+    .at(0);
+}
