@@ -30,7 +30,7 @@ export interface LoopTimes {
  * Has V8 give memory back to the system while the process is idle, and use what it likes while it is busy. V8 has a
  * collector for that purpose, which works in small steps beside the process, but from Node.js 24 on it waits for a
  * figure that only browsers have, and so for minutes. In the mode in which V8 saves memory it begins by itself within
- * ten seconds. A busy process would spend twice the processor time in that mode, so that the first busy second ends it,
+ * two seconds. A busy process would spend twice the processor time in that mode, so that the first busy second ends it,
  * and so do three seconds of some work. One that has a request now and then would spend up to two fifths more in it,
  * for nothing once the memory has been given back, so that it ends after half a minute at the latest, and begins again
  * only when the process has worked for ten seconds in all.
@@ -84,11 +84,18 @@ function shareBetween(before: LoopTimes, after: LoopTimes): number {
 const SINCE = 24;
 
 /**
- * Sets the mode of this process, threads included: V8 reads the flag whenever it plans a collection. What caches drop
+ * How long V8 waits after a collection until it looks whether memory is to be given back, and then from look to look, in
+ * milliseconds. With its own eight seconds a process that had become idle gave memory back after up to eleven.
+ */
+const LOOK_AFTER_MS = 2_000;
+
+/**
+ * Sets the mode of this process, threads included: V8 reads the flags whenever it plans a collection. What caches drop
  * before is in the first of them.
  */
 export function memoryModeOf(nodeVersion: string): (mode: MemoryMode) => void {
   const hasFlag = Number.parseInt(nodeVersion, 10) >= SINCE;
+  if (hasFlag) setFlagsFromString(`--gc-memory-reducer-start-delay-ms=${LOOK_AFTER_MS}`);
   return (mode) => {
     if (mode === 'saving') restCaches();
     if (hasFlag) setFlagsFromString(mode === 'saving' ? '--memory-saver-mode' : '--no-memory-saver-mode');

@@ -70,7 +70,7 @@ describe('writes that may share a transaction on PostgreSQL', () => {
   /** Keeps the writes of a tenant waiting until it is released, so that those that wait then begin together. */
   async function busy(on = database): Promise<() => void> {
     const held = Promise.withResolvers<void>();
-    const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const begun = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
     for (const { resolve } of begun)
       void write(
         async (tx) => {
@@ -96,14 +96,14 @@ describe('writes that may share a transaction on PostgreSQL', () => {
   }
 
   it('share it if they wait, and get each their own result', async () => {
-    const ids = Array.from({ length: 16 }, (_, n) => `n${n}`);
+    const ids = Array.from({ length: 8 }, (_, n) => `n${n}`);
     const transactions = await atOnce(...ids.map((id) => put(id)));
     expect(new Set(transactions)).to.have.length(1);
     expect(await amounts()).to.deep.equal({ a: 0, b: 0, ...Object.fromEntries(ids.map((id) => [id, 1])) });
   });
 
-  it('do not if there are more than sixteen, or if they find nobody', async () => {
-    const transactions = await atOnce(...Array.from({ length: 17 }, (_, n) => put(`n${n}`)));
+  it('do not if there are more than eight, or if they find nobody', async () => {
+    const transactions = await atOnce(...Array.from({ length: 9 }, (_, n) => put(`n${n}`)));
     expect(new Set(transactions)).to.have.length(2);
     expect(await write(put('x'))).not.to.equal(await write(put('y')));
   });
@@ -247,10 +247,10 @@ describe('writes that may share a transaction on PostgreSQL', () => {
         await increment(first)(tx);
         await increment(second)(tx);
       };
-    const fifteen = Array.from({ length: 15 }, (_, n) => put(`n${n}`));
-    const results = await atOnce(both('a', 'b'), ...fifteen, both('b', 'a'), put('x'));
+    const seven = Array.from({ length: 7 }, (_, n) => put(`n${n}`));
+    const results = await atOnce(both('a', 'b'), ...seven, both('b', 'a'), put('x'));
     expect(results.filter((one) => one !== undefined && !isTransaction(one))).to.deep.equal([]);
-    expect(await amounts()).to.include({ a: 2, b: 2, n0: 1, n14: 1, x: 1 });
+    expect(await amounts()).to.include({ a: 2, b: 2, n0: 1, n6: 1, x: 1 });
   });
 
   it('end with their own deadline: while they wait, and while they run', async () => {
@@ -290,8 +290,8 @@ describe('writes that may share a transaction on PostgreSQL', () => {
       await tx.get('SELECT 1');
       used = Math.max(used, database.pool().used);
     };
-    await atOnce(...Array.from({ length: 16 }, () => looked));
-    expect(used).to.be.within(1, 2); // the other is that of a write before them
+    await atOnce(...Array.from({ length: 8 }, () => looked));
+    expect(used).to.be.within(1, 4); // the others are those of the writes before them
   });
 
   describe('when the connection is lost', () => {

@@ -7,10 +7,10 @@ import { DatabaseError, isDatabaseError } from './errors.js';
 import { LockedByAnother, NeedsItsOwn, PostgresPart } from './postgres-part.js';
 import type { PostgresTransaction } from './postgres-transaction.js';
 
-/** So many transactions of a tenant are shared at once: one is computed while the statements of the other run. */
-const MOST_AT_ONCE = 2;
-/** So many writes share one. */
-const MOST_WRITES = 16;
+/** So many transactions of a tenant run at once: some are computed while the statements of others run. */
+const MOST_AT_ONCE = 4;
+/** So many writes share one. Two transactions of sixteen do a sixth less. */
+const MOST_WRITES = 8;
 /** After one has failed, a tenant's writes run by themselves for this time, in milliseconds. */
 const APART_MS = 1_000;
 /** The tenants of which this is known. */
