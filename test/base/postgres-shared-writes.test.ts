@@ -284,6 +284,28 @@ describe('writes that may share a transaction on PostgreSQL', () => {
     expect(await amounts()).to.have.all.keys('a', 'b', 'x');
   });
 
+  it('end with work that one of them runs, when all have ended', async () => {
+    const order: string[] = [];
+    const ending =
+      (name: string): Work =>
+      async (tx) => {
+        await tx.last('sums', async () => {
+          order.push(`last of ${name}`);
+          await tx.defer(INSERT, ['sum', 1]);
+        });
+        await tx.get('SELECT 1');
+        order.push(name);
+      };
+    expect(await atOnce(ending('one'), ending('other'))).to.deep.equal([undefined, undefined]);
+    expect(order.slice(0, 2)).to.have.members(['one', 'other']);
+    expect(order.slice(2)).to.deep.equal(['last of other']);
+    expect(await amounts()).to.deep.equal({ a: 0, b: 0, sum: 1 });
+    // If that fails, each of them has its own.
+    expect(await atOnce(ending('third'), put('x'), ending('fourth'))).to.include.members(['unique']);
+    expect(order.slice(3)).to.include.members(['last of third', 'last of fourth']);
+    expect(await amounts()).to.have.all.keys('a', 'b', 'sum', 'x');
+  });
+
   it('use one pool connection for all of them', async () => {
     let used = 0;
     const looked: Work = async (tx) => {

@@ -202,6 +202,7 @@ function recording(database: Database, record: (sql: string) => void): Database 
     defer: (sql, values) => (record(sql), tx.defer(sql, values)),
     hold: (sql, values) => (record(sql), tx.hold(sql, values)),
     table: (name) => tx.table(name),
+    last: (key, work) => tx.last(key, work),
     savepoint: (work, options) => tx.savepoint(work, options),
   });
   return {

@@ -50,6 +50,7 @@ function beforeEachRead(tx: Transaction, look: (sql: string, values: readonly Va
     defer: (sql, values) => tx.defer(sql, values),
     hold: (sql, values) => tx.hold(sql, values),
     table: (table) => tx.table(table),
+    last: (key, work) => tx.last(key, work),
     savepoint: (work, options) => tx.savepoint(work, options),
   };
 }

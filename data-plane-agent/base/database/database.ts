@@ -41,6 +41,11 @@ export interface Transaction {
    * which fail one by one.
    */
   savepoint<T>(work: () => Promise<T>, options?: SavepointOptions): Promise<T>;
+  /**
+   * Runs work that ends the transaction, for what others wait for until the commit. Of several writes that share it only
+   * one runs it, when all of them have ended: that with this key which asked last.
+   */
+  last(key: string, work: () => Promise<void>): Promise<void>;
   /** The number of statements in this transaction that changed rows. */
   readonly writes: number;
   /** What is committed: the same for all writes that share it. */

@@ -13,6 +13,14 @@ export class NeedsItsOwn extends Error {
   override readonly name = 'NeedsItsOwn';
 }
 
+/** What the parts of a transaction have in common. */
+export interface Common {
+  /** The ids of the rows that they have locked. */
+  readonly locked: Set<string>;
+  /** What ends the transaction, by key. */
+  readonly last: Map<string, () => Promise<void>>;
+}
+
 /**
  * One of several writes in one transaction, whose statements are sent together. PostgreSQL does not hold them apart: a
  * row that one part has locked is refused to the others here, and nothing that a part has changed can be undone without
@@ -24,17 +32,11 @@ export class PostgresPart implements Transaction {
   private hasReturnedRows = false;
   private spoilt: NeedsItsOwn | undefined;
 
-  /** The ids of the rows that parts of the transaction have locked. */
-  private readonly locked: Set<string>;
-  private readonly deadline: Deadline | undefined;
-
   constructor(
     readonly whole: PostgresTransaction,
-    { locked, deadline }: { readonly locked: Set<string>; readonly deadline: Deadline | undefined },
-  ) {
-    this.locked = locked;
-    this.deadline = deadline;
-  }
+    private readonly common: Common,
+    private readonly deadline: Deadline | undefined,
+  ) {}
 
   /** Whether it may have changed anything. */
   get hasChanged(): boolean {
@@ -56,8 +58,8 @@ export class PostgresPart implements Transaction {
     const row = await this.whole.getForUpdate(sql, values);
     if (!row) return undefined;
     const id = String(row['id']);
-    if (this.locked.has(id)) throw new LockedByAnother();
-    this.locked.add(id);
+    if (this.common.locked.has(id)) throw new LockedByAnother();
+    this.common.locked.add(id);
     return row;
   }
 
@@ -81,6 +83,11 @@ export class PostgresPart implements Transaction {
 
   table(): Knex.QueryBuilder<Row, Row[]> {
     throw (this.spoilt = new NeedsItsOwn('a query builder runs outside the order of the parts'));
+  }
+
+  last(key: string, work: () => Promise<void>): Promise<void> {
+    this.common.last.set(key, work);
+    return Promise.resolve();
   }
 
   /** Work that fails before it has changed anything needs no undoing. */

@@ -4,7 +4,7 @@ import { together } from '../together.js';
 import { unlessAborted } from '../unless-aborted.js';
 import type { Scope, Transaction } from './database.js';
 import { DatabaseError, isDatabaseError } from './errors.js';
-import { LockedByAnother, NeedsItsOwn, PostgresPart } from './postgres-part.js';
+import { LockedByAnother, NeedsItsOwn, PostgresPart, type Common } from './postgres-part.js';
 import type { PostgresTransaction } from './postgres-transaction.js';
 
 /** So many transactions of a tenant run at once: some are computed while the statements of others run. */
@@ -118,11 +118,13 @@ export class SharedWrites {
   }
 
   /** Runs them as parts of one transaction. Throws if it has to be rolled back because of one of them. */
-  private endedIn(tx: PostgresTransaction, writes: readonly Write[]): Promise<readonly Ended[]> {
-    const locked = new Set<string>();
-    return together(
-      ...writes.map((write) => this.endedPart(new PostgresPart(tx, { locked, deadline: write.scope.deadline }), write)),
+  private async endedIn(tx: PostgresTransaction, writes: readonly Write[]): Promise<readonly Ended[]> {
+    const common: Common = { locked: new Set(), last: new Map() };
+    const ended = await together(
+      ...writes.map((write) => this.endedPart(new PostgresPart(tx, common, write.scope.deadline), write)),
     );
+    for (const work of common.last.values()) await work();
+    return ended;
   }
 
   private async endedPart(part: PostgresPart, write: Write): Promise<Ended> {

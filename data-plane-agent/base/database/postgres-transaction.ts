@@ -89,6 +89,10 @@ export class PostgresTransaction implements Transaction {
     });
   }
 
+  last(_key: string, work: () => Promise<void>): Promise<void> {
+    return work();
+  }
+
   async savepoint<T>(work: () => Promise<T>, { isLazy = false }: SavepointOptions = {}): Promise<T> {
     this.refuseWhenEnded();
     const name = `s${++this.depth}`;

@@ -146,6 +146,10 @@ export class SqliteTransaction implements Transaction {
     return this.opener<Row, Row[]>(name).connection(this.connection);
   }
 
+  last(_key: string, work: () => Promise<void>): Promise<void> {
+    return work();
+  }
+
   async savepoint<T>(work: () => Promise<T>, { isUndoneAlone = false }: SavepointOptions = {}): Promise<T> {
     return this.hasSavepoints || isUndoneAlone ? this.marked(work) : this.unmarked(work);
   }

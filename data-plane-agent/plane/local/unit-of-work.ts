@@ -124,10 +124,10 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
           deletesOld: deletions.next(call.tenantId),
         })
       : 0;
-    // Last: writers of the same figures block each other from here until the commit.
-    await (left === 0
-      ? writeEntries(tx, call, entries)
-      : addWaiting(tx, call.tenantId, { most: waiting.due(call.tenantId, left) }));
+    // Writers of the same figures block each other from here until the commit.
+    if (left === 0) await writeEntries(tx, call, entries);
+    const most = left === 0 ? 0 : waiting.due(call.tenantId, left);
+    if (most > 0) await tx.last('figures', async () => void (await addWaiting(tx, call.tenantId, { most })));
     return output;
   };
 
