@@ -273,6 +273,20 @@ describe('writes that may share a transaction on PostgreSQL', () => {
     long.settle();
   });
 
+  it('fail as those of other transactions do once their deadline has passed: by a promise', async () => {
+    const caller = new AbortController();
+    const deadline = deadlineIn(60_000, caller.signal);
+    const asked: Work = async (tx) => {
+      caller.abort();
+      const all = [tx.all('SELECT 1'), tx.run('SELECT 1'), tx.defer('SELECT 1'), tx.hold('SELECT 1')];
+      const [first] = await Promise.allSettled(all);
+      if (first?.status === 'rejected') throw first.reason;
+    };
+    const [ended, other] = await atOnce({ work: asked, deadline }, put('x'));
+    expect(ended).to.equal('the caller has disconnected');
+    expect(isTransaction(other)).to.equal(true);
+  });
+
   it('do not keep what a part has changed whose deadline has passed', async () => {
     const short = deadlineIn(300);
     const work: Work = async (tx) => {

@@ -13,6 +13,9 @@ export class NeedsItsOwn extends Error {
   override readonly name = 'NeedsItsOwn';
 }
 
+/** A change may return rows. */
+const CHANGES = /\b(?:INSERT|UPDATE|DELETE)\b/;
+
 /** What the parts of a transaction have in common. */
 export interface Common {
   /** The ids of the rows that they have locked. */
@@ -43,9 +46,9 @@ export class PostgresPart implements Transaction {
     return this.writes > 0 || this.hasReturnedRows;
   }
 
-  all(sql: string, values: readonly Value[] = []): Promise<Row[]> {
+  async all(sql: string, values: readonly Value[] = []): Promise<Row[]> {
     this.check();
-    this.hasReturnedRows ||= !sql.startsWith('SELECT'); // a change may return rows
+    this.hasReturnedRows ||= !sql.startsWith('SELECT') && CHANGES.test(sql);
     return this.whole.all(sql, values);
   }
 
@@ -70,13 +73,13 @@ export class PostgresPart implements Transaction {
     return rowCount;
   }
 
-  defer(sql: string, values: readonly Value[] = []): Promise<void> {
+  async defer(sql: string, values: readonly Value[] = []): Promise<void> {
     this.check();
     this.writes++;
     return this.whole.defer(sql, values);
   }
 
-  hold(sql: string, values: readonly Value[] = []): Promise<void> {
+  async hold(sql: string, values: readonly Value[] = []): Promise<void> {
     this.check();
     return this.whole.hold(sql, values);
   }
@@ -85,9 +88,8 @@ export class PostgresPart implements Transaction {
     throw (this.spoilt = new NeedsItsOwn('a query builder runs outside the order of the parts'));
   }
 
-  last(key: string, work: () => Promise<void>): Promise<void> {
+  async last(key: string, work: () => Promise<void>): Promise<void> {
     this.common.last.set(key, work);
-    return Promise.resolve();
   }
 
   /** Work that fails before it has changed anything needs no undoing. */

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Deadline } from '../deadline.js';
-import { together } from '../together.js';
+import { begun, together } from '../together.js';
 import { unlessAborted } from '../unless-aborted.js';
 import type { Scope, Transaction } from './database.js';
 import { DatabaseError, isDatabaseError } from './errors.js';
@@ -65,8 +65,8 @@ export class SharedWrites {
     const { tenantId, deadline } = scope;
     if (this.apart.has(tenantId)) return this.transactions.alone(scope, work);
     const turn = Promise.withResolvers<void>();
-    const result = Promise.withResolvers<unknown>();
-    const { resolve: done, reject: failed } = result;
+    const { promise, resolve: done, reject: failed } = Promise.withResolvers<unknown>();
+    const result = begun(promise);
     const write: Write = { scope, work, begins: turn.resolve, done, failed };
     const queue = this.queues.get(tenantId) ?? { waiting: [], running: 0 };
     this.queues.set(tenantId, queue);
@@ -76,11 +76,12 @@ export class SharedWrites {
       try {
         await unlessAborted(deadline.signal, turn.promise);
       } catch (error) {
-        queue.waiting.splice(queue.waiting.indexOf(write), 1);
+        const place = queue.waiting.indexOf(write);
+        if (place !== -1) queue.waiting.splice(place, 1); // otherwise it has just begun, and ends by its deadline
         throw error;
       }
     }
-    return (await result.promise) as T; // what `work` resolved to
+    return (await result) as T; // what `work` resolved to
   }
 
   private begin(tenantId: string, queue: Queue): void {
