@@ -240,6 +240,32 @@ describe('writes that may share a transaction on PostgreSQL', () => {
     expect(await amounts()).to.deep.equal({ a: 1, b: 0, x: 1, y: 1 });
   });
 
+  it('begin while those before them wait for a lock', async () => {
+    const locked = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const locking = database.write(TENANT, async (tx) => {
+      await tx.getForUpdate(AMOUNT, ['a']);
+      locked.resolve();
+      await release.promise;
+    });
+    await locked.promise;
+    const blocked = Array.from({ length: 4 }, () => write(increment('a')));
+    expect(isTransaction(await write(put('x')))).to.equal(true);
+    release.resolve();
+    await Promise.all([locking, ...blocked]);
+    expect(await amounts()).to.deep.equal({ a: 4, b: 0, x: 1 });
+  });
+
+  it('run by themselves if one of them must be alone', async () => {
+    const alone: Work = async (tx) => {
+      tx.mustBeAlone();
+      return put('x')(tx);
+    };
+    const [one, other] = await atOnce(alone, put('y'));
+    expect([one, other].every(isTransaction)).to.equal(true);
+    expect(one).not.to.equal(other);
+  });
+
   it('that lock rows in different orders in two transactions all end', async () => {
     const both =
       (first: string, second: string): Work =>
@@ -303,8 +329,8 @@ describe('writes that may share a transaction on PostgreSQL', () => {
     const ending =
       (name: string): Work =>
       async (tx) => {
-        await tx.last('sums', async () => {
-          order.push(`last of ${name}`);
+        await tx.last('sums', name, async (all) => {
+          order.push(`last of ${all.join(' and ')}`);
           await tx.defer(INSERT, ['sum', 1]);
         });
         await tx.get('SELECT 1');
@@ -312,7 +338,7 @@ describe('writes that may share a transaction on PostgreSQL', () => {
       };
     expect(await atOnce(ending('one'), ending('other'))).to.deep.equal([undefined, undefined]);
     expect(order.slice(0, 2)).to.have.members(['one', 'other']);
-    expect(order.slice(2)).to.deep.equal(['last of other']);
+    expect(order.slice(2)).to.deep.equal(['last of one and other']);
     expect(await amounts()).to.deep.equal({ a: 0, b: 0, sum: 1 });
     // If that fails, each of them has its own.
     expect(await atOnce(ending('third'), put('x'), ending('fourth'))).to.include.members(['unique']);

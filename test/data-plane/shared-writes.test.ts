@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
+import { addDays } from '../../data-plane-agent/base/day.js';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
+import { newId } from '../../data-plane-agent/base/ids.js';
 import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
 import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import type { TestPlane } from '../support/plane.js';
@@ -60,6 +62,37 @@ describe('writes of many at once', () => {
       const refused = again.flatMap((one) => (one.status === 'rejected' ? [codeOf(one.reason)] : []));
       expect(refused).to.deep.equal(Array<string>(7).fill('DUPLICATE_CONTRACT_NO'));
       expect((await test.plane.listContracts({})).total).to.equal(37);
+      await asRebuilt(test);
+    });
+
+    it('are the first of an organisation, whose types come with the first of them', async () => {
+      const [test] = replicas().both();
+      const refused = Array.from({ length: 4 }, () =>
+        test.plane.recordReceipt({ paymentId: newId(), receivedAmount: 1 }).catch(codeOf),
+      );
+      const entered = Array.from({ length: 8 }, () => test.plane.createContract(aContract({ typeCode: 'sale' })));
+      expect(await Promise.all(refused)).to.deep.equal(Array<string>(4).fill('NOT_FOUND'));
+      expect((await Promise.all(entered)).map(({ typeCode }) => typeCode)).to.deep.equal(Array<string>(8).fill('sale'));
+    });
+
+    it('leave no more to be added to the figures than others, however many lines they have', async function () {
+      this.timeout(120_000);
+      const [test] = replicas().both();
+      const { database, call } = test;
+      // The first has about as many entries as are left as text; the second has more.
+      for (const [lines, count] of [
+        [90, 60],
+        [150, 12],
+      ] as const) {
+        const payments = Array.from({ length: lines }, (_, n) =>
+          aLine({ period: `P${n}`, dueDate: addDays('2026-01-01', n), amount: 10 }),
+        );
+        await Promise.all(Array.from({ length: count }, () => test.plane.createContract(aContract({ payments }))));
+      }
+      const row = await database.read(call, (tx) =>
+        tx.get('SELECT count(*) AS n FROM waiting_figures WHERE tenant_id = ?', [call.tenantId]),
+      );
+      expect(Number(row?.['n'])).to.be.below(16);
       await asRebuilt(test);
     });
 

@@ -202,7 +202,8 @@ function recording(database: Database, record: (sql: string) => void): Database 
     defer: (sql, values) => (record(sql), tx.defer(sql, values)),
     hold: (sql, values) => (record(sql), tx.hold(sql, values)),
     table: (name) => tx.table(name),
-    last: (key, work) => tx.last(key, work),
+    last: (key, one, work) => tx.last(key, one, work),
+    mustBeAlone: () => tx.mustBeAlone(),
     savepoint: (work, options) => tx.savepoint(work, options),
   });
   return {

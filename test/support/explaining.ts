@@ -50,7 +50,8 @@ function beforeEachRead(tx: Transaction, look: (sql: string, values: readonly Va
     defer: (sql, values) => tx.defer(sql, values),
     hold: (sql, values) => tx.hold(sql, values),
     table: (table) => tx.table(table),
-    last: (key, work) => tx.last(key, work),
+    last: (key, one, work) => tx.last(key, one, work),
+    mustBeAlone: () => tx.mustBeAlone(),
     savepoint: (work, options) => tx.savepoint(work, options),
   };
 }

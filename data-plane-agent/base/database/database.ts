@@ -42,10 +42,15 @@ export interface Transaction {
    */
   savepoint<T>(work: () => Promise<T>, options?: SavepointOptions): Promise<T>;
   /**
-   * Runs work that ends the transaction, for what others wait for until the commit. Of several writes that share it only
-   * one runs it, when all of them have ended: that with this key which asked last.
+   * Runs work that ends the transaction, for what others wait for until the commit. It gets what each of the writes that
+   * share the transaction has given for the same key, of which the last to ask runs it, once all have ended.
    */
-  last(key: string, work: () => Promise<void>): Promise<void>;
+  last<T>(key: string, one: T, work: (all: readonly T[]) => Promise<void>): Promise<void>;
+  /**
+   * To be called before changes that must not share the transaction with others, since they rely on others waiting for
+   * them, as for a unique index. A write that does runs again by itself.
+   */
+  mustBeAlone(): void;
   /** The number of statements in this transaction that changed rows. */
   readonly writes: number;
   /** What is committed: the same for all writes that share it. */

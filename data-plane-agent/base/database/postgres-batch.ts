@@ -125,10 +125,12 @@ class Batch implements pg.Submittable {
   handleError(reason: unknown): void {
     const error = translated(this.client, reason);
     const isReported = reason instanceof pg.DatabaseError;
+    // The server has ended the connection: whether the statement was run is unknown.
+    const isLast = isReported && (reason.severity === 'FATAL' || reason.severity === 'PANIC');
     const unanswered = this.statements.slice(this.at);
     this.at = this.statements.length;
     for (const [i, asked] of unanswered.entries())
-      asked.failed(error, !isReported ? 'lost' : i === 0 ? 'failed' : 'skipped');
+      asked.failed(error, !isReported || (isLast && i === 0) ? 'lost' : i === 0 ? 'failed' : 'skipped');
     this.over();
   }
 

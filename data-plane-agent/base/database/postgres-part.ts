@@ -16,12 +16,17 @@ export class NeedsItsOwn extends Error {
 /** A change may return rows. */
 const CHANGES = /\b(?:INSERT|UPDATE|DELETE)\b/;
 
+interface Last {
+  readonly all: readonly unknown[];
+  work(all: readonly unknown[]): Promise<void>;
+}
+
 /** What the parts of a transaction have in common. */
 export interface Common {
   /** The ids of the rows that they have locked. */
   readonly locked: Set<string>;
   /** What ends the transaction, by key. */
-  readonly last: Map<string, () => Promise<void>>;
+  readonly last: Map<string, Last>;
 }
 
 /**
@@ -33,7 +38,7 @@ export class PostgresPart implements Transaction {
   readonly dialect = 'postgres';
   writes = 0;
   private hasReturnedRows = false;
-  private spoilt: NeedsItsOwn | undefined;
+  private spoilt: NeedsItsOwn | LockedByAnother | undefined;
 
   constructor(
     readonly whole: PostgresTransaction,
@@ -48,7 +53,10 @@ export class PostgresPart implements Transaction {
 
   async all(sql: string, values: readonly Value[] = []): Promise<Row[]> {
     this.check();
-    this.hasReturnedRows ||= !sql.startsWith('SELECT') && CHANGES.test(sql);
+    if (!sql.startsWith('SELECT') && CHANGES.test(sql)) {
+      this.hasReturnedRows = true;
+      this.whole.writes++;
+    }
     return this.whole.all(sql, values);
   }
 
@@ -61,7 +69,7 @@ export class PostgresPart implements Transaction {
     const row = await this.whole.getForUpdate(sql, values);
     if (!row) return undefined;
     const id = String(row['id']);
-    if (this.common.locked.has(id)) throw new LockedByAnother();
+    if (this.common.locked.has(id)) throw (this.spoilt = new LockedByAnother());
     this.common.locked.add(id);
     return row;
   }
@@ -88,8 +96,14 @@ export class PostgresPart implements Transaction {
     throw (this.spoilt = new NeedsItsOwn('a query builder runs outside the order of the parts'));
   }
 
-  async last(key: string, work: () => Promise<void>): Promise<void> {
-    this.common.last.set(key, work);
+  async last<T>(key: string, one: T, work: (all: readonly T[]) => Promise<void>): Promise<void> {
+    const before = this.common.last.get(key)?.all ?? [];
+    // Whoever asks with a key gives the same kind of thing.
+    this.common.last.set(key, { all: [...before, one], work: (all) => work(all as readonly T[]) });
+  }
+
+  mustBeAlone(): void {
+    throw (this.spoilt = new NeedsItsOwn('others have to wait for what this changes'));
   }
 
   /** Work that fails before it has changed anything needs no undoing. */

@@ -11,6 +11,8 @@ import type { PostgresTransaction } from './postgres-transaction.js';
 const MOST_AT_ONCE = 4;
 /** So many writes share one. Two transactions of sixteen do a sixth less. */
 const MOST_WRITES = 8;
+/** One that lasts longer in milliseconds, as when it waits for a lock, lets another begin. */
+const BLOCKED_MS = 250;
 /** After one has failed, a tenant's writes run by themselves for this time, in milliseconds. */
 const APART_MS = 1_000;
 /** The tenants of which this is known. */
@@ -89,9 +91,14 @@ export class SharedWrites {
       const writes = queue.waiting.splice(0, MOST_WRITES);
       for (const { begins } of writes) begins();
       queue.running++;
-      void this.run(tenantId, writes).finally(() => {
+      const over = once(() => {
         queue.running--;
         this.begin(tenantId, queue);
+      });
+      const blocked = setTimeout(over, BLOCKED_MS);
+      void this.run(tenantId, writes).finally(() => {
+        clearTimeout(blocked);
+        over();
       });
     }
     if (queue.running === 0) this.queues.delete(tenantId);
@@ -124,7 +131,7 @@ export class SharedWrites {
     const ended = await together(
       ...writes.map((write) => this.endedPart(new PostgresPart(tx, common, write.scope.deadline), write)),
     );
-    for (const work of common.last.values()) await work();
+    for (const { all, work } of common.last.values()) await work(all);
     return ended;
   }
 
@@ -159,4 +166,14 @@ function earliestOf(writes: readonly Write[]): Deadline | undefined {
     .flatMap(({ scope: { deadline } }) => deadline ?? [])
     .toSorted((a, b) => a.remaining() - b.remaining())
     .at(0);
+}
+
+/** Runs it at the first call only. */
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    work();
+  };
 }

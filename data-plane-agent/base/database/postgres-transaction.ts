@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type pg from 'pg';
 import type { Row, SavepointOptions, Transaction, Value } from './database.js';
-import { DatabaseError, isDatabaseError } from './errors.js';
+import { DatabaseError } from './errors.js';
 import { sendBatch, type Outcome, type Statement, type Without } from './postgres-batch.js';
 import type { StatementDeadline } from './postgres-deadline.js';
 import { ask } from './postgres-loss.js';
@@ -89,8 +89,12 @@ export class PostgresTransaction implements Transaction {
     });
   }
 
-  last(_key: string, work: () => Promise<void>): Promise<void> {
-    return work();
+  last<T>(_key: string, one: T, work: (all: readonly T[]) => Promise<void>): Promise<void> {
+    return work([one]);
+  }
+
+  mustBeAlone(): void {
+    // It is; `PostgresPart` is what may not be.
   }
 
   async savepoint<T>(work: () => Promise<T>, { isLazy = false }: SavepointOptions = {}): Promise<T> {
@@ -125,7 +129,7 @@ export class PostgresTransaction implements Transaction {
     try {
       if (this.pipeline.isUsed) await this.pipeline.ask(COMMIT, { wantsRows: false, why: (why) => (without = why) });
     } catch (error) {
-      const isInDoubt = without !== 'skipped' && this.writes > 0 && isDatabaseError(error, 'unreachable');
+      const isInDoubt = without === 'lost' && this.writes > 0;
       throw isInDoubt ? new DatabaseError('in_doubt', undefined, error) : error;
     }
     await this.pipeline.idle();

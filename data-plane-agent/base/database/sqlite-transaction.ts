@@ -146,8 +146,12 @@ export class SqliteTransaction implements Transaction {
     return this.opener<Row, Row[]>(name).connection(this.connection);
   }
 
-  last(_key: string, work: () => Promise<void>): Promise<void> {
-    return work();
+  last<T>(_key: string, one: T, work: (all: readonly T[]) => Promise<void>): Promise<void> {
+    return work([one]);
+  }
+
+  mustBeAlone(): void {
+    // Writes that share a transaction run one after the other.
   }
 
   async savepoint<T>(work: () => Promise<T>, { isUndoneAlone = false }: SavepointOptions = {}): Promise<T> {

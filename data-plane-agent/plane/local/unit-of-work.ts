@@ -14,10 +14,9 @@ import { DueMarks } from '../store/due-work.js';
 import { ChangeRecorder } from '../store/change-recorder.js';
 import { ContractCores } from '../store/contract-cores.js';
 import { FigureMemory } from '../store/figure-memory.js';
-import { writeEntries } from '../store/rollups.js';
 import { createStore, type StoreParts } from '../store/store.js';
 import { Totals } from '../store/totals.js';
-import { addWaiting, WaitingCount } from '../store/waiting-figures.js';
+import { addAtTheEnd, WaitingCount } from '../store/waiting-figures.js';
 import { KeptAnswers } from './kept-answers.js';
 import { createMoveGate } from './move-gate.js';
 
@@ -125,9 +124,8 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
         })
       : 0;
     // Writers of the same figures block each other from here until the commit.
-    if (left === 0) await writeEntries(tx, call, entries);
-    const most = left === 0 ? 0 : waiting.due(call.tenantId, left);
-    if (most > 0) await tx.last('figures', async () => void (await addWaiting(tx, call.tenantId, { most })));
+    const adding = left === 0 ? { own: entries, most: 0 } : { most: waiting.due(call.tenantId, left) };
+    if (adding.own || adding.most > 0) await tx.last('figures', adding, (all) => addAtTheEnd(tx, call.tenantId, all));
     return output;
   };
 

@@ -45,6 +45,7 @@ export class LifecycleStore {
       await this.tx.get('SELECT id FROM lifecycle_templates WHERE tenant_id = ? LIMIT 1', [tenantId]),
     );
     if (this.isShipped) return;
+    this.tx.mustBeAlone();
     const start = shipped(tenantId);
     // A concurrent caller waits here for the first to commit, and then has nothing left to do.
     if ((await templates.insertNew(this.tx, tenantId, [start.template])) === 0) return;

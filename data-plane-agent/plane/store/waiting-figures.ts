@@ -73,6 +73,22 @@ export async function addWaiting(
   return rows.length;
 }
 
+/** What a write adds to the rollups at the end of its transaction. */
+interface AddedAtTheEnd {
+  /** What it could not leave as text. */
+  readonly own?: Entries;
+  /** How many of those that wait. */
+  readonly most: number;
+}
+
+/** Adds what the writes of one transaction have to add, in one order, since its rows are locked until the commit. */
+export async function addAtTheEnd(tx: Transaction, tenantId: string, all: readonly AddedAtTheEnd[]): Promise<void> {
+  const [first, ...others] = all.flatMap(({ own }) => own ?? []);
+  for (const other of others) for (const one of other.increments()) first?.add(one);
+  if (first) await writeEntries(tx, { tenantId }, first);
+  await addWaiting(tx, tenantId, { most: all.reduce((sum, { most }) => sum + most, 0) });
+}
+
 /** Writers that add seldom wait for each other. */
 const SLOT = 0;
 
