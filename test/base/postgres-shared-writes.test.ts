@@ -85,6 +85,22 @@ describe('writes that may share a transaction on PostgreSQL', () => {
     return held.resolve;
   }
 
+  /** Locks a row in a transaction of its own until it is released. */
+  async function lockedRow(id: string): Promise<() => Promise<void>> {
+    const locked = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const locking = database.write(TENANT, async (tx) => {
+      await tx.getForUpdate(AMOUNT, [id]);
+      locked.resolve();
+      await held.promise;
+    });
+    await locked.promise;
+    return () => {
+      held.resolve();
+      return locking;
+    };
+  }
+
   /** How these end, which wait together, and each of which may have a deadline. */
   async function atOnce(...works: readonly (Work | { readonly work: Work; readonly deadline: Deadline })[]) {
     const release = await busy();
@@ -215,14 +231,7 @@ describe('writes that may share a transaction on PostgreSQL', () => {
   });
 
   it('do not wait for a lock that one of them needs', async () => {
-    const locked = Promise.withResolvers<void>();
-    const release = Promise.withResolvers<void>();
-    const locking = database.write(TENANT, async (tx) => {
-      await tx.getForUpdate(AMOUNT, ['a']);
-      locked.resolve();
-      await release.promise;
-    });
-    await locked.promise;
+    const release = await lockedRow('a');
     const ends: string[] = [];
     const noted =
       (name: string, work: Work): Work =>
@@ -235,24 +244,17 @@ describe('writes that may share a transaction on PostgreSQL', () => {
     for (const began = performance.now(); !Object.hasOwn(Object(await amounts()), 'y'); await sleep(20))
       if (performance.now() - began > 5_000) throw new Error('they wait');
     expect(ends).not.to.include('blocked');
-    release.resolve();
-    await Promise.all([locking, writing]);
+    await release();
+    await writing;
     expect(await amounts()).to.deep.equal({ a: 1, b: 0, x: 1, y: 1 });
   });
 
   it('begin while those before them wait for a lock', async () => {
-    const locked = Promise.withResolvers<void>();
-    const release = Promise.withResolvers<void>();
-    const locking = database.write(TENANT, async (tx) => {
-      await tx.getForUpdate(AMOUNT, ['a']);
-      locked.resolve();
-      await release.promise;
-    });
-    await locked.promise;
+    const release = await lockedRow('a');
     const blocked = Array.from({ length: 4 }, () => write(increment('a')));
     expect(isTransaction(await write(put('x')))).to.equal(true);
-    release.resolve();
-    await Promise.all([locking, ...blocked]);
+    await release();
+    await Promise.all(blocked);
     expect(await amounts()).to.deep.equal({ a: 4, b: 0, x: 1 });
   });
 
