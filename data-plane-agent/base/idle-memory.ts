@@ -1,5 +1,6 @@
-import { performance } from 'node:perf_hooks';
+import { constants, performance, PerformanceObserver, type NodeGCPerformanceDetail } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
+import { collectGarbage } from './collect-garbage.js';
 import { restCaches } from './expiring-cache.js';
 
 /** How often the process looks at how busy it was, in milliseconds. */
@@ -17,6 +18,11 @@ const LIVELY_LOOKS = 3;
 const SAVING_LOOKS = 30;
 /** It begins again after as much work as makes this many looks: a process that is never busy makes garbage too. */
 const WORK_LOOKS = 10;
+/** So many looks after the mode began, the memory is given back at once, if V8 has not begun by itself. */
+const COLLECT_LOOKS = 4;
+/** While memory is saved, work is looked for this often as well, in milliseconds: two looks in a row make it busy. */
+const QUICK_MS = 250;
+const QUICK_LOOKS = 2;
 
 export type MemoryMode = 'speed' | 'saving';
 
@@ -26,50 +32,112 @@ export interface LoopTimes {
   readonly idle: number;
 }
 
+/** What is looked at, and the last means. */
+interface Looks {
+  utilization(): LoopTimes;
+  /** How many times all memory was looked through for garbage. */
+  collections(): number;
+  /** Gives memory back while nothing else happens. */
+  collect(): void;
+}
+
+const OF_PROCESS: Looks = {
+  utilization: performance.eventLoopUtilization,
+  collections: collectionsFromNowOn(),
+  collect: collectGarbage,
+};
+
 /**
  * Has V8 give memory back to the system while the process is idle, and use what it likes while it is busy. V8 has a
  * collector for that purpose, which works in small steps beside the process, but from Node.js 24 on it waits for a
  * figure that only browsers have, and so for minutes. In the mode in which V8 saves memory it begins by itself within
- * two seconds. A busy process would spend twice the processor time in that mode, so that the first busy second ends it,
- * and so do three seconds of some work. One that has a request now and then would spend up to two fifths more in it,
- * for nothing once the memory has been given back, so that it ends after half a minute at the latest, and begins again
- * only when the process has worked for ten seconds in all.
+ * two seconds, mostly; after four it is made to, so that memory after a load does not depend on V8's own estimates.
+ *
+ * A busy process would spend twice the processor time in that mode, so that half a busy second ends it, and so do three
+ * seconds of some work. What was given back costs time to get again: space for young objects, and compiled code that
+ * nothing refers to between two requests. One that has a request now and then, or is busy every few seconds, would
+ * spend up to two fifths more, for nothing once the memory has been given back. So the mode ends after half a minute at
+ * the latest, and begins again only when the process has worked for ten seconds since.
  */
 export function saveMemoryWhenIdle(
   setMode: (mode: MemoryMode) => void,
-  utilization: () => LoopTimes = performance.eventLoopUtilization,
+  { utilization, collections, collect }: Looks = OF_PROCESS,
 ): { stop(): void } {
   let mode: MemoryMode = 'speed';
   let quiet = 0;
   let lively = 0;
   /** How long the mode that saves memory has lasted, in looks. */
   let saved = 0;
+  let collectionsBefore = 0;
+  let quickTimer: NodeJS.Timeout | undefined;
   /** How long the process has worked since memory was given back, in looks. */
   let worked = WORK_LOOKS;
-  let last = utilization();
+  const share = shareSince(utilization);
+
+  const save = (): void => {
+    saved = 0;
+    collectionsBefore = collections();
+    setMode((mode = 'saving'));
+    const shareOfLook = shareSince(utilization);
+    let busy = 0;
+    quickTimer = setInterval(() => {
+      busy = shareOfLook() >= BUSY ? busy + 1 : 0;
+      if (busy >= QUICK_LOOKS) hurry();
+    }, QUICK_MS).unref();
+  };
+  const hurry = (): void => {
+    clearInterval(quickTimer);
+    if (saved >= SAVING_LOOKS || collections() > collectionsBefore) worked = 0;
+    setMode((mode = 'speed'));
+  };
+
   const timer = setInterval(() => {
-    const now = utilization();
-    const share = shareBetween(last, now);
-    last = now;
-    quiet = share < QUIET ? quiet + 1 : 0;
-    lively = share >= LIVELY ? lively + 1 : 0;
+    const work = share();
+    quiet = work < QUIET ? quiet + 1 : 0;
+    lively = work >= LIVELY ? lively + 1 : 0;
     if (mode === 'speed') {
-      worked += share;
-      if (worked < WORK_LOOKS || quiet < QUIET_LOOKS) return;
-      saved = 0;
-      setMode((mode = 'saving'));
-    } else if (++saved >= SAVING_LOOKS) {
-      worked = 0;
-      setMode((mode = 'speed'));
-    } else if (share >= BUSY || lively >= LIVELY_LOOKS) {
-      setMode((mode = 'speed'));
+      worked += work;
+      if (worked >= WORK_LOOKS && quiet >= QUIET_LOOKS) save();
+      return;
     }
+    saved++;
+    if (saved >= SAVING_LOOKS || work >= BUSY || lively >= LIVELY_LOOKS) hurry();
+    else if (saved === COLLECT_LOOKS && collections() === collectionsBefore) collect();
   }, EVERY_MS).unref();
   return {
     stop: () => {
       clearInterval(timer);
-      if (mode === 'saving') setMode((mode = 'speed'));
+      if (mode === 'saving') hurry();
     },
+  };
+}
+
+/** Counts the collections of all memory, from its first call on. */
+function collectionsFromNowOn(): () => number {
+  let count = 0;
+  let observer: PerformanceObserver | undefined;
+  return () => {
+    if (!observer) {
+      observer = new PerformanceObserver((entries) => {
+        for (const entry of entries.getEntries())
+          if ('detail' in entry && isOfAllMemory(entry.detail as NodeGCPerformanceDetail)) count++;
+      });
+      observer.observe({ entryTypes: ['gc'] });
+    }
+    return count;
+  };
+}
+
+const isOfAllMemory = ({ kind }: NodeGCPerformanceDetail): boolean => kind === constants.NODE_PERFORMANCE_GC_MAJOR;
+
+/** Returns a function that returns the share of the time that the loop worked since its last call. */
+function shareSince(utilization: () => LoopTimes): () => number {
+  let last = utilization();
+  return () => {
+    const now = utilization();
+    const share = shareBetween(last, now);
+    last = now;
+    return share;
   };
 }
 

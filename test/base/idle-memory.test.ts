@@ -5,16 +5,22 @@ import { memoryModeOf, saveMemoryWhenIdle, type MemoryMode } from '../../data-pl
 
 describe('the memory mode of a process', () => {
   const times = { active: 0, idle: 0 };
-  let modes: MemoryMode[];
+  let modes: (MemoryMode | 'collected')[];
+  let collections: number;
   let saving: { stop(): void };
 
   beforeEach(() => {
     mock.timers.enable({ apis: ['setInterval'] });
     modes = [];
-    saving = saveMemoryWhenIdle(
-      (mode) => modes.push(mode),
-      () => ({ ...times }),
-    );
+    collections = 0;
+    saving = saveMemoryWhenIdle((mode) => modes.push(mode), {
+      utilization: () => ({ ...times }),
+      collections: () => collections,
+      collect: () => {
+        collections++;
+        modes.push('collected');
+      },
+    });
   });
 
   afterEach(() => {
@@ -22,15 +28,19 @@ describe('the memory mode of a process', () => {
     mock.timers.reset();
   });
 
-  /** Seconds in each of which the loop works for a share of the time. */
-  const seconds = (...shares: readonly number[]): readonly MemoryMode[] => {
+  /** Parts of a second in each of which the loop works for a share of the time. */
+  const quarters = (...shares: readonly number[]): readonly (MemoryMode | 'collected')[] => {
     for (const share of shares) {
-      times.active += share * 1_000;
-      times.idle += (1 - share) * 1_000;
-      mock.timers.tick(1_000);
+      times.active += share * 250;
+      times.idle += (1 - share) * 250;
+      mock.timers.tick(250);
     }
     return modes.splice(0);
   };
+  const seconds = (...shares: readonly number[]) =>
+    quarters(...shares.flatMap((share) => [share, share, share, share]));
+  /** As V8 does by itself, beside what the looks do. */
+  const givenBack = (): void => void collections++;
 
   it('saves memory after two quiet seconds in a row', () => {
     expect(seconds(0.02, 0.5, 0.02)).to.deep.equal([]);
@@ -38,18 +48,41 @@ describe('the memory mode of a process', () => {
     expect(seconds(0.02, 0, 0)).to.deep.equal([]);
   });
 
-  it('is for speed again after the first busy second', () => {
-    expect(seconds(0, 0, 0.9)).to.deep.equal(['saving', 'speed']);
+  it('is for speed again after half a busy second', () => {
+    seconds(0, 0);
+    expect(quarters(0, 0.9)).to.deep.equal([]);
+    expect(quarters(0.9)).to.deep.equal(['speed']);
     expect(seconds(0.9, 0.02)).to.deep.equal([]);
   });
 
+  it('is for speed again after the first busy second', () => {
+    seconds(0, 0);
+    expect(quarters(0.9, 0.3, 0.9)).to.deep.equal([]);
+    expect(quarters(0.3)).to.deep.equal(['speed']);
+  });
+
+  it('gives memory back at once if V8 has not done so after four seconds', () => {
+    expect(seconds(0, 0, 0, 0, 0)).to.deep.equal(['saving']);
+    expect(seconds(0)).to.deep.equal(['collected']);
+    expect(seconds(0, 0, 0, 0, 0)).to.deep.equal([]);
+  });
+
+  it('leaves it to V8 if V8 has', () => {
+    seconds(0, 0, 0);
+    givenBack();
+    expect(seconds(0, 0, 0, 0, 0)).to.deep.equal([]);
+  });
+
   it('does not end with the work of the collection', () => {
-    expect(seconds(0, 0, 0.3, 0.3, 0.1, 0.3, 0.3)).to.deep.equal(['saving']);
+    seconds(0, 0);
+    givenBack();
+    expect(seconds(0.3, 0.3, 0.1, 0.3, 0.3)).to.deep.equal([]);
   });
 
   it('is for speed again after three seconds of some work', () => {
     expect(seconds(0, 0, 0.25, 0.25, 0.25)).to.deep.equal(['saving', 'speed']);
     expect(seconds(0.15, 0.05, 0.05)).to.deep.equal(['saving']);
+    givenBack();
     expect(seconds(0.15, 0.15, 0.15, 0.15)).to.deep.equal([]);
   });
 
@@ -58,18 +91,28 @@ describe('the memory mode of a process', () => {
   });
 
   it('saves memory for half a minute, and again only after ten seconds of work', () => {
-    expect(seconds(0, 0, ...Array<number>(29).fill(0.05))).to.deep.equal(['saving']);
+    seconds(0, 0);
+    givenBack();
+    expect(seconds(...Array<number>(29).fill(0.05))).to.deep.equal([]);
     expect(seconds(0.05)).to.deep.equal(['speed']);
     expect(seconds(...Array<number>(100).fill(0.05), 0.9, 0.9, 0.9, 0.9, 0, 0)).to.deep.equal([]);
     expect(seconds(0.9, 0.6)).to.deep.equal([]);
     expect(seconds(0.02, 0.02)).to.deep.equal(['saving']);
+    givenBack();
     expect(seconds(...Array<number>(30).fill(0))).to.deep.equal(['speed']);
     expect(seconds(...Array<number>(199).fill(0.05))).to.deep.equal([]);
     expect(seconds(0.06)).to.deep.equal(['saving']);
   });
 
-  it('saves memory again without more work if it did not last', () => {
+  it('saves memory again without more work if none was given back', () => {
     expect(seconds(0, 0, 0.9, 0, 0)).to.deep.equal(['saving', 'speed', 'saving']);
+  });
+
+  it('leaves the memory to a process that is busy every few seconds', () => {
+    seconds(0, 0);
+    givenBack();
+    expect(seconds(0.9, 0, 0, 0.9, 0.9, 0, 0)).to.deep.equal(['speed']);
+    expect(seconds(...Array<number>(10).fill(0.9), 0, 0)).to.deep.equal(['saving']);
   });
 
   it('is for speed once nobody looks any more', () => {

@@ -21,15 +21,21 @@ export interface Sides {
 type Measured = Load & { readonly processorMs?: number };
 
 export const ROUNDS = 3;
-/** Seconds of load that are not counted: V8 compiles what runs often, which takes the product longer than a small program. */
-const WARM_UP = 5;
+/** The rounds of one side and one case that are counted. */
+const COUNTED = 5;
+/**
+ * Rounds before them that are not: V8 compiles what runs often, which takes the product longer than a small program.
+ * They alternate like the others, so that no side is idle for long, gives its memory back and begins anew.
+ */
+const UNCOUNTED = 5;
 
-/** Three rounds, alternating between the sides, after checking that both give the same answer. */
+/** Rounds that alternate between the sides, after checking that both give the same answer. */
 export async function loadRow({ key, name, requests, probes, atLeast, tail }: LoadCase, sides: Sides): Promise<Row> {
   await sameAnswers(sides, probes, { name, token: sides.token });
-  const load = async ({ origin, pid }: Running, seconds: number): Promise<Measured> => {
+  const { token, seconds } = sides;
+  const load = async ({ origin, pid }: Running, { perSecond }: Load): Promise<Measured> => {
     const before = processorMs(pid);
-    const done = await underLoad(origin, requests, { token: sides.token, seconds });
+    const done = await underLoad(origin, requests, { token, seconds, amount: Math.round(perSecond * seconds) });
     const after = processorMs(pid);
     return {
       ...done,
@@ -38,13 +44,19 @@ export async function loadRow({ key, name, requests, probes, atLeast, tail }: Lo
         : { processorMs: (after - before) / (done.perSecond * done.seconds) }),
     };
   };
-  await load(sides.ours, WARM_UP);
-  await load(sides.raw, WARM_UP);
+  let last = {
+    ours: await underLoad(sides.ours.origin, requests, { token, seconds }),
+    raw: await underLoad(sides.raw.origin, requests, { token, seconds }),
+  };
   const ours: Measured[] = [];
   const raw: Measured[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    ours.push(await load(sides.ours, sides.seconds));
-    raw.push(await load(sides.raw, sides.seconds));
+  for (let round = 1; round < UNCOUNTED + COUNTED; round++) {
+    const now = { ours: await load(sides.ours, last.ours), raw: await load(sides.raw, last.raw) };
+    if (round >= UNCOUNTED) {
+      ours.push(now.ours);
+      raw.push(now.raw);
+    }
+    last = now;
   }
   const figure = median(ours.map(({ perSecond }) => perSecond));
   const theirs = median(raw.map(({ perSecond }) => perSecond));
