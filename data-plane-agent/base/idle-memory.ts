@@ -74,7 +74,7 @@ export function saveMemoryWhenIdle(
   let worked = WORK_LOOKS;
   const share = shareSince(utilization);
 
-  const save = (): void => {
+  const beginSaving = (): void => {
     saved = 0;
     collectionsBefore = collections();
     setMode((mode = 'saving'));
@@ -82,10 +82,10 @@ export function saveMemoryWhenIdle(
     let busy = 0;
     quickTimer = setInterval(() => {
       busy = shareOfLook() >= BUSY ? busy + 1 : 0;
-      if (busy >= QUICK_LOOKS) hurry();
+      if (busy >= QUICK_LOOKS) endSaving();
     }, QUICK_MS).unref();
   };
-  const hurry = (): void => {
+  const endSaving = (): void => {
     clearInterval(quickTimer);
     if (saved >= SAVING_LOOKS || collections() > collectionsBefore) worked = 0;
     setMode((mode = 'speed'));
@@ -97,17 +97,17 @@ export function saveMemoryWhenIdle(
     lively = work >= LIVELY ? lively + 1 : 0;
     if (mode === 'speed') {
       worked += work;
-      if (worked >= WORK_LOOKS && quiet >= QUIET_LOOKS) save();
+      if (worked >= WORK_LOOKS && quiet >= QUIET_LOOKS) beginSaving();
       return;
     }
     saved++;
-    if (saved >= SAVING_LOOKS || work >= BUSY || lively >= LIVELY_LOOKS) hurry();
+    if (saved >= SAVING_LOOKS || work >= BUSY || lively >= LIVELY_LOOKS) endSaving();
     else if (saved === COLLECT_LOOKS && collections() === collectionsBefore) collect();
   }, EVERY_MS).unref();
   return {
     stop: () => {
       clearInterval(timer);
-      if (mode === 'saving') hurry();
+      if (mode === 'saving') endSaving();
     },
   };
 }

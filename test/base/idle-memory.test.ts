@@ -49,7 +49,8 @@ describe('the memory mode of a process', () => {
   });
 
   it('is for speed again after half a busy second', () => {
-    seconds(0, 0);
+    expect(seconds(0, 0, 0.9)).to.deep.equal(['saving', 'speed']);
+    expect(seconds(0, 0)).to.deep.equal(['saving']);
     expect(quarters(0, 0.9)).to.deep.equal([]);
     expect(quarters(0.9)).to.deep.equal(['speed']);
     expect(seconds(0.9, 0.02)).to.deep.equal([]);
@@ -74,7 +75,7 @@ describe('the memory mode of a process', () => {
   });
 
   it('does not end with the work of the collection', () => {
-    seconds(0, 0);
+    expect(seconds(0, 0)).to.deep.equal(['saving']);
     givenBack();
     expect(seconds(0.3, 0.3, 0.1, 0.3, 0.3)).to.deep.equal([]);
   });
@@ -91,7 +92,7 @@ describe('the memory mode of a process', () => {
   });
 
   it('saves memory for half a minute, and again only after ten seconds of work', () => {
-    seconds(0, 0);
+    expect(seconds(0, 0)).to.deep.equal(['saving']);
     givenBack();
     expect(seconds(...Array<number>(29).fill(0.05))).to.deep.equal([]);
     expect(seconds(0.05)).to.deep.equal(['speed']);

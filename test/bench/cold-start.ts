@@ -1,6 +1,5 @@
 import { residentMb } from '../support/process.js';
-import { median } from './load.js';
-import { ROUNDS } from './measure.js';
+import { median, ROUNDS } from './load.js';
 import { boundRow, timed, type Timed } from './nominal.js';
 import type { Row } from './report.js';
 import { startService } from './service.js';

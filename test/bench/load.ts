@@ -11,6 +11,8 @@ export interface Load {
 }
 
 export const CONNECTIONS = 32;
+/** The rounds of which the median counts, where a case does not say otherwise. */
+export const ROUNDS = 3;
 /** A server that does not answer once in this time does not answer. */
 const MOST_SECONDS = 30;
 

@@ -20,7 +20,6 @@ export interface Sides {
 /** `processorMs`: the server's processor time per request, which does not depend on the load of the machine. */
 type Measured = Load & { readonly processorMs?: number };
 
-export const ROUNDS = 3;
 /** The rounds of one side and one case that are counted. */
 const COUNTED = 5;
 /**

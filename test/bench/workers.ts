@@ -2,8 +2,7 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadCases, type Subject } from './cases.js';
 import { copyOf } from './dataset.js';
-import { median, underLoad } from './load.js';
-import { ROUNDS } from './measure.js';
+import { median, ROUNDS, underLoad } from './load.js';
 import type { Row } from './report.js';
 import { signIn, startService } from './service.js';
 

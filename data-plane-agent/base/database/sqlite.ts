@@ -17,7 +17,7 @@ const READERS = 4;
 /** The maximum number of queued writes that share one commit. */
 const GROUP = 64;
 /** Writes that arrive while others are run join them, for this time in milliseconds. */
-const JOIN_MS = 50;
+const JOIN_MS = 20;
 /** A commit copies a log of so many pages itself. Before that a thread does it. */
 const CHECKPOINT_PAGES = 8_000;
 /** A transaction with more changing statements leaves a write-ahead log that takes long to checkpoint. */
