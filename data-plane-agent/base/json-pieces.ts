@@ -99,7 +99,10 @@ export function weight(value: unknown, most: number): number {
   if (Array.isArray(value)) for (let i = 0; i < value.length && sum <= most; i++) sum += weight(value[i], most - sum);
   else {
     for (const key in value) {
-      sum += key.length + weight((value as Readonly<Record<string, unknown>>)[key], most - sum);
+      const part = (value as Readonly<Record<string, unknown>>)[key];
+      sum += key.length;
+      // Most parts are texts, and a call for each takes as long as all the rest.
+      sum += typeof part === 'string' ? part.length + 2 : weight(part, most - sum);
       if (sum > most) break;
     }
   }

@@ -1,5 +1,5 @@
 import { beyond, type Beyond, type JsonLimits } from './json-limits.js';
-import { yielding } from './yielding.js';
+import { yielding, type YieldIfDue } from './yielding.js';
 
 /** Characters parsed at once, which takes a millisecond or two; between pieces the event loop runs. */
 const PIECE = 32 * 1024;
@@ -212,7 +212,7 @@ function ended(open: Open, end: number): void {
 }
 
 /** Parses a long value, part by part. */
-async function built(text: string, { kind, parts }: Long, yieldIfDue: () => Promise<void>): Promise<unknown> {
+async function built(text: string, { kind, parts }: Long, yieldIfDue: YieldIfDue): Promise<unknown> {
   const list: unknown[] = [];
   const object: Record<string, unknown> = {};
   for (const { from, to, long } of parts) {

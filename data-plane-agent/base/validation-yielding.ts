@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import { yielding } from './yielding.js';
+import { inOrder, yielding, type YieldIfDue } from './yielding.js';
 import { checker, MAX_ISSUES, type Check, type Checked } from './validation.js';
 import type { Issue } from './issue.js';
 
@@ -22,7 +22,8 @@ export function yieldingChecker<T extends TSchema>(schema: T): YieldingCheck<Sta
   const check: YieldingCheck<Static<T>> = async (value) => {
     const found: Found = { issues: [], yieldIfDue: yielding() };
     await found.yieldIfDue(); // parsing the value may have used the time slice
-    const checked = await validate(value, [], found);
+    const validated = validate(value, [], found);
+    const checked = validated instanceof Promise ? ((await validated) as unknown) : validated;
     return found.issues.length === 0
       ? { ok: true, value: checked as Static<T> }
       : { ok: false, issues: found.issues.slice(0, MAX_ISSUES), refused: checked };
@@ -36,10 +37,13 @@ type Path = readonly (string | number)[];
 
 interface Found {
   readonly issues: Issue[];
-  readonly yieldIfDue: () => Promise<void>;
+  readonly yieldIfDue: YieldIfDue;
 }
 
-/** Returns the normalised value and adds its issues to `found`. */
+/**
+ * Returns the normalised value and adds its issues to `found`. Returns a promise of the value only if the time slice
+ * ends meanwhile: a promise for each line of a contract takes longer than validating it.
+ */
 type Validator = (value: unknown, at: Path, found: Found) => unknown;
 
 function validatorOf(schema: Json): Validator {
@@ -71,18 +75,24 @@ function objectValidator(schema: Json): Validator {
   });
   const sum = characters === undefined ? undefined : plainValidator({ type: 'object', 'x-characters': characters });
   const known = new Set(properties.map(([key]) => key));
-  return async (value, at, found) => {
+  return (value, at, found) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return shell(value, at, found);
     const keys = Object.keys(value);
     // With more unknown fields than can be reported, only they are reported.
     if (keys.length > known.size + MAX_ISSUES)
       return shell(only(value, keys.filter((key) => !known.has(key)).slice(0, MAX_ISSUES)), at, found);
     const copy = shell({ ...value }, at, found) as Record<string, unknown>;
-    for (const [key, validate] of parts)
-      if (Object.hasOwn(copy, key)) copy[key] = await validate(copy[key], [...at, key], found);
-    // If an element is already too long, the total adds no information.
-    if (found.issues.length === 0) sum?.(copy, at, found);
-    return copy;
+    const finished = (): unknown => {
+      // If an element is already too long, the total adds no information.
+      if (found.issues.length === 0) sum?.(copy, at, found);
+      return copy;
+    };
+    const waiting = inOrder(parts, ([key, validate]) =>
+      Object.hasOwn(copy, key)
+        ? taken(validate(copy[key], [...at, key], found), (part) => (copy[key] = part))
+        : undefined,
+    );
+    return waiting ? waiting.then(finished) : finished();
   };
 }
 
@@ -98,17 +108,24 @@ function listValidator(schema: Json): Validator {
     };
   }
   const validate = validatorOf(items);
-  return async (value, at, found) => {
+  return (value, at, found) => {
     if (!Array.isArray(value)) return shell(value, at, found);
     if (!hasNoIssues(shell, { value, at, found })) return value;
     const list: unknown[] = [];
-    for (const [i, item] of value.entries()) {
-      if (found.issues.length >= MAX_ISSUES) break;
-      await found.yieldIfDue();
-      list.push(await validate(item, [...at, i], found));
-    }
-    return list;
+    const waiting = inOrder(value as unknown[], (item, i) => {
+      if (found.issues.length >= MAX_ISSUES) return undefined;
+      const validated = () => taken(validate(item, [...at, i], found), (checked) => list.push(checked));
+      return found.yieldIfDue()?.then(validated) ?? validated();
+    });
+    return waiting ? waiting.then(() => list) : list;
   };
+}
+
+/** Passes on a validated value, as soon as it is there. */
+function taken(validated: unknown, take: (value: unknown) => void): Promise<void> | undefined {
+  if (validated instanceof Promise) return validated.then(take);
+  take(validated);
+  return undefined;
 }
 
 /** The maximum number of plain values validated at once. */

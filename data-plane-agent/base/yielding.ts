@@ -22,19 +22,23 @@ function iterate(run: () => void, iterations: number, until: number): void {
 
 /**
  * For long synchronous work, such as work on SQLite: call the returned function between its steps. It yields to the
- * event loop when the time slice is over, and not more often, since an open transaction blocks other writers. When the
- * signal aborts, it throws the signal's reason.
+ * event loop when the time slice is over, and not more often, since an open transaction blocks other writers: before
+ * that there is nothing to wait for, and it returns no promise. When the signal aborts, its promise rejects with the
+ * signal's reason.
  *
  * The slice belongs to the iteration of the event loop and not to the caller: several pieces of work that follow one
  * another, or that run at the same time, share it. If each had its own, the delays would add up.
  */
-export function yielding(signal?: AbortSignal): () => Promise<void> {
+export function yielding(signal?: AbortSignal): YieldIfDue {
   begin();
-  return async () => {
-    if (performance.now() - begin() < SLICE_MS) return;
-    await new Promise<void>((resume) => void waiting.push(resume));
-    signal?.throwIfAborted();
-  };
+  return () => (performance.now() - begin() < SLICE_MS ? undefined : resumed(signal));
+}
+
+export type YieldIfDue = () => Promise<void> | undefined;
+
+async function resumed(signal: AbortSignal | undefined): Promise<void> {
+  await new Promise<void>((resume) => void waiting.push(resume));
+  signal?.throwIfAborted();
 }
 
 /** When the slice of this iteration began; `undefined` as long as there was no such work in it. */
@@ -91,4 +95,20 @@ export async function mapYielding<T, R>(
     await yieldIfDue();
   }
   return results;
+}
+
+/**
+ * Does the steps one after the other. Waits for those that return a promise, and returns one itself only if there are
+ * any.
+ */
+export function inOrder<T>(
+  items: readonly T[],
+  step: (item: T, index: number) => Promise<void> | undefined,
+  from = 0,
+): Promise<void> | undefined {
+  for (let i = from; i < items.length; i++) {
+    const ended = step(items[i] as T, i); // i is within bounds
+    if (ended) return ended.then(() => inOrder(items, step, i + 1));
+  }
+  return undefined;
 }

@@ -5,7 +5,7 @@ import SqliteConnection from 'better-sqlite3';
 import { expect } from 'chai';
 import { SqliteCheckpoints } from '../../data-plane-agent/base/database/sqlite-checkpoints.js';
 
-const WRITES = 1_000;
+const WRITES = 3_000;
 
 describe('checkpoints of an SQLite file', () => {
   let folder: string;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { mapYielding, yielding } from '../../data-plane-agent/base/yielding.js';
+import { inOrder, mapYielding, yielding } from '../../data-plane-agent/base/yielding.js';
 
 describe('work that yields to the event loop', () => {
   /** Blocks the thread. */
@@ -8,7 +8,7 @@ describe('work that yields to the event loop', () => {
     for (const until = performance.now() + ms; performance.now() < until;);
   };
   /** Whether the event loop runs while `work` does. */
-  const yields = async (work: () => Promise<void>): Promise<boolean> => {
+  const yields = async (work: () => Promise<void> | undefined): Promise<boolean> => {
     let hasRun = false;
     setImmediate(() => void (hasRun = true));
     await work();
@@ -59,5 +59,59 @@ describe('work that yields to the event loop', () => {
     const stop = mapYielding(Array.from({ length: 100 }), () => busy(1)).then(() => void (isOver = true));
     await Promise.all([run('first'), run('second'), stop]);
     expect(progress.first / progress.second).to.be.within(0.6, 1.7);
+  });
+
+  it('returns a promise only if there is something to wait for', async () => {
+    await nextIteration();
+    const pause = yielding();
+    busy(11);
+    const due = pause();
+    expect(due).to.be.instanceOf(Promise);
+    await due;
+    for (;;) {
+      await nextIteration();
+      const began = performance.now();
+      const none = yielding()();
+      if (performance.now() - began > 5) continue; // another process had the processor
+      expect(none).to.equal(undefined);
+      return;
+    }
+  });
+});
+
+describe('steps in their order', () => {
+  const items = ['a', 'b', 'c', 'd'];
+
+  it('are done at once if none of them waits', () => {
+    const done: string[] = [];
+    const ended = inOrder(items, (item, i) => void done.push(`${i}${item}`));
+    expect(ended).to.equal(undefined);
+    expect(done).to.deep.equal(['0a', '1b', '2c', '3d']);
+  });
+
+  it('wait for each that returns a promise', async () => {
+    const done: string[] = [];
+    const ended = inOrder(items, (item, i) => {
+      if (i % 2 === 0) return void done.push(item);
+      return nextIteration().then(() => void done.push(item));
+    });
+    expect(done).to.deep.equal(['a']);
+    await ended;
+    expect(done).to.deep.equal(items);
+  });
+
+  it('end with the error of one, and the rest is not begun', async () => {
+    const done: string[] = [];
+    const fails = async (): Promise<void> => {
+      await nextIteration();
+      throw new Error('not this one');
+    };
+    const ended = inOrder(items, (item) => {
+      done.push(item);
+      return item === 'b' ? fails() : undefined;
+    });
+    const error: unknown = await ended?.catch((failed: unknown) => failed);
+    expect(error).to.have.property('message', 'not this one');
+    expect(done).to.deep.equal(['a', 'b']);
   });
 });

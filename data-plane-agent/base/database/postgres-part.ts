@@ -51,17 +51,25 @@ export class PostgresPart implements Transaction {
     return this.writes > 0 || this.hasReturnedRows;
   }
 
-  async all(sql: string, values: readonly Value[] = []): Promise<Row[]> {
-    this.check();
-    if (!sql.startsWith('SELECT') && CHANGES.test(sql)) {
-      this.hasReturnedRows = true;
-      this.whole.writes++;
-    }
+  // The promises of the whole are passed on as they are, as each one around them takes time.
+  all(sql: string, values: readonly Value[] = []): Promise<Row[]> {
+    const refusal = this.refusal();
+    if (refusal) return refusal;
+    this.noteChanges(sql);
     return this.whole.all(sql, values);
   }
 
-  async get(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
-    return (await this.all(sql, values))[0];
+  get(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
+    const refusal = this.refusal();
+    if (refusal) return refusal;
+    this.noteChanges(sql);
+    return this.whole.get(sql, values);
+  }
+
+  private noteChanges(sql: string): void {
+    if (sql.startsWith('SELECT') || !CHANGES.test(sql)) return;
+    this.hasReturnedRows = true;
+    this.whole.writes++;
   }
 
   async getForUpdate(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
@@ -81,15 +89,15 @@ export class PostgresPart implements Transaction {
     return rowCount;
   }
 
-  async defer(sql: string, values: readonly Value[] = []): Promise<void> {
-    this.check();
+  defer(sql: string, values: readonly Value[] = []): Promise<void> {
+    const refusal = this.refusal();
+    if (refusal) return refusal;
     this.writes++;
     return this.whole.defer(sql, values);
   }
 
-  async hold(sql: string, values: readonly Value[] = []): Promise<void> {
-    this.check();
-    return this.whole.hold(sql, values);
+  hold(sql: string, values: readonly Value[] = []): Promise<void> {
+    return this.refusal() ?? this.whole.hold(sql, values);
   }
 
   table(): Knex.QueryBuilder<Row, Row[]> {
@@ -116,6 +124,15 @@ export class PostgresPart implements Transaction {
       if (this.writes > writes || this.hasReturnedRows !== hadChanged)
         throw (this.spoilt = new NeedsItsOwn('a part cannot be undone by itself', { cause: error }));
       throw error;
+    }
+  }
+
+  private refusal(): Promise<never> | undefined {
+    try {
+      this.check();
+      return undefined;
+    } catch (error) {
+      return Promise.reject(error as Error); // `check` throws nothing else
     }
   }
 

@@ -73,13 +73,19 @@ export class Pipeline {
     });
   }
 
-  /** The statement is sent with a later one. Its error is that of the next statement that is awaited. */
-  async defer({ done = () => undefined, wantsRows = false, ...deferred }: Deferred): Promise<Place> {
+  /**
+   * The statement is sent with a later one, at the latest when the pipeline `isFull` and its caller flushes it. Its error
+   * is that of the next statement that is awaited. Throws if the transaction cannot go on.
+   */
+  defer({ done = () => undefined, wantsRows = false, ...deferred }: Deferred): Place {
     if (this.failure) throw this.failure.error;
     const asked: Waiting = { ...deferred, wantsRows, isAwaited: false, done, failed: this.noting(() => undefined) };
     this.add(asked);
-    if (this.waiting.length >= MOST_STATEMENTS || this.characters >= MOST_CHARACTERS) await this.flush();
     return asked;
+  }
+
+  get isFull(): boolean {
+    return this.waiting.length >= MOST_STATEMENTS || this.characters >= MOST_CHARACTERS;
   }
 
   /** Sends what waits, and resolves once it is answered. Rejects if the transaction cannot go on. */

@@ -35,8 +35,8 @@ export class PostgresTransaction implements Transaction {
 
   /** The transaction begins with its first statement, in the same message. */
   async begin(sql: string, settings: Settings): Promise<void> {
-    await this.pipeline.defer({ statement: statementOf(sql) });
-    await this.pipeline.defer({
+    this.pipeline.defer({ statement: statementOf(sql) });
+    this.pipeline.defer({
       statement: setting(settings),
       wantsRows: true,
       // To be cancelled, the first statement needs the id of the process before its own answer.
@@ -47,11 +47,13 @@ export class PostgresTransaction implements Transaction {
   }
 
   async all(sql: string, values: readonly Value[] = []): Promise<Row[]> {
-    return (await this.query(sql, values, { wantsRows: true })).rows;
+    const { rows } = await this.query(sql, values, { wantsRows: true });
+    return rows;
   }
 
   async get(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
-    return (await this.all(sql, values))[0];
+    const { rows } = await this.query(sql, values, { wantsRows: true });
+    return rows[0];
   }
 
   getForUpdate(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
@@ -65,14 +67,20 @@ export class PostgresTransaction implements Transaction {
   }
 
   async defer(sql: string, values: readonly Value[] = []): Promise<void> {
-    await this.hold(sql, values);
+    this.put(sql, values);
+    if (this.pipeline.isFull) await this.pipeline.flush();
     this.writes++;
   }
 
   async hold(sql: string, values: readonly Value[] = []): Promise<void> {
+    this.put(sql, values);
+    if (this.pipeline.isFull) await this.pipeline.flush();
+  }
+
+  private put(sql: string, values: readonly Value[]): void {
     this.refuseWhenEnded();
     this.statements?.check();
-    await this.pipeline.defer({ statement: statementOf(sql, values) });
+    this.pipeline.defer({ statement: statementOf(sql, values) });
   }
 
   table(name: string): Knex.QueryBuilder<Row, Row[]> {
@@ -102,11 +110,12 @@ export class PostgresTransaction implements Transaction {
     const name = `s${++this.depth}`;
     let isSet = false;
     const statement = statementOf(`SAVEPOINT ${name}`);
-    const place = await this.pipeline.defer({ statement, done: () => (isSet = true) });
+    const place = this.pipeline.defer({ statement, done: () => (isSet = true) });
     try {
       const result = await work();
       const release = statementOf(`RELEASE SAVEPOINT ${name}`);
-      await (isLazy ? this.pipeline.defer({ statement: release }) : this.pipeline.ask(release, { wantsRows: false }));
+      if (isLazy) this.pipeline.defer({ statement: release });
+      else await this.pipeline.ask(release, { wantsRows: false });
       return result;
     } catch (error) {
       const wasSent = !this.pipeline.takeBack(place);

@@ -1,7 +1,10 @@
 import { Worker } from 'node:worker_threads';
 
-/** After so many changing statements the log is copied; each changes one page or a few. */
-const WRITES = 1_000;
+/**
+ * After so many changing statements the log is copied; each changes one page or a few. The more there are, the fewer
+ * pages are copied more than once, and the longer commits that come just then wait for the disk.
+ */
+const WRITES = 3_000;
 /** Milliseconds without a checkpoint, after which the thread ends. */
 const IDLE_MS = 10_000;
 

@@ -104,7 +104,8 @@ export class SqliteTransaction implements Transaction {
     const prepared = this.prepared(sql);
     const rows = prepared.all(values);
     if (!prepared.statement.readonly) this.changes++;
-    await this.yieldIfDue();
+    const due = this.yieldIfDue();
+    if (due) await due;
     return rows;
   }
 
@@ -112,7 +113,8 @@ export class SqliteTransaction implements Transaction {
     const prepared = this.prepared(sql);
     const row = prepared.get(values);
     if (!prepared.statement.readonly) this.changes++;
-    await this.yieldIfDue();
+    const due = this.yieldIfDue();
+    if (due) await due;
     return row;
   }
 
@@ -121,17 +123,25 @@ export class SqliteTransaction implements Transaction {
   }
 
   async run(sql: string, values: readonly Value[] = []): Promise<number> {
+    const changes = this.change(sql, values);
+    const due = this.yieldIfDue();
+    if (due) await due;
+    return changes;
+  }
+
+  async defer(sql: string, values: readonly Value[] = []): Promise<void> {
+    this.change(sql, values);
+    const due = this.yieldIfDue();
+    if (due) await due;
+  }
+
+  private change(sql: string, values: readonly Value[]): number {
     const { changes } = this.prepared(sql).statement.run(...values);
     if (changes > 0) {
       this.writes++;
       this.changes++;
     }
-    await this.yieldIfDue();
     return changes;
-  }
-
-  async defer(sql: string, values: readonly Value[] = []): Promise<void> {
-    await this.run(sql, values);
   }
 
   async hold(sql: string, values: readonly Value[] = []): Promise<void> {

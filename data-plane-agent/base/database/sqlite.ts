@@ -21,7 +21,7 @@ const JOIN_MS = 20;
 /** A commit copies a log of so many pages itself. Before that a thread does it. */
 const CHECKPOINT_PAGES = 8_000;
 /** A transaction with more changing statements leaves a write-ahead log that takes long to checkpoint. */
-const LONG_WRITES = 2_000;
+const LONG_WRITES = 3_000;
 
 export interface SqliteOptions {
   /**

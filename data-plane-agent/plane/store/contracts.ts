@@ -1,6 +1,7 @@
 import type { Transaction } from '../../base/database/database.js';
 import { isId } from '../../base/ids.js';
 import { toMajor } from '../../base/money.js';
+import type { YieldIfDue } from '../../base/yielding.js';
 import type { Call } from '../contract/call.js';
 import { RESTORABLE_MS } from '../domain/contracts/trash.js';
 import { RESTORE_MARGIN_MS } from '../domain/files/strays.js';
@@ -86,7 +87,7 @@ export class ContractStore {
   }
 
   /** Adds contracts that were inserted with `indexLater` to the search index. */
-  index(rows: readonly ContractRow[], yieldIfDue: () => Promise<void>): Promise<void> {
+  index(rows: readonly ContractRow[], yieldIfDue: YieldIfDue): Promise<void> {
     return indexTexts(this.tx, this.call.tenantId, { rows, yieldIfDue });
   }
 

@@ -1,4 +1,5 @@
 import type { Transaction } from '../../base/database/database.js';
+import type { YieldIfDue } from '../../base/yielding.js';
 import type { ContractRow } from '../tables/contracts.js';
 import { caseFold } from '../domain/search.js';
 import { INDEXED_FROM, grams, searchText } from '../domain/search.js';
@@ -64,7 +65,7 @@ export async function indexText(
 export async function indexTexts(
   tx: Transaction,
   tenantId: string,
-  { rows, yieldIfDue }: { readonly rows: readonly SearchedRow[]; readonly yieldIfDue: () => Promise<void> },
+  { rows, yieldIfDue }: { readonly rows: readonly SearchedRow[]; readonly yieldIfDue: YieldIfDue },
 ): Promise<void> {
   const characters = rows.reduce((sum, row) => sum + textOf(row).length, 0);
   const inSteps = tx.dialect === 'sqlite' && characters > LONG_TEXTS;

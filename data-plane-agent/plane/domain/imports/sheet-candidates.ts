@@ -1,5 +1,5 @@
 import { s } from '../../../base/schema.js';
-import { yielding } from '../../../base/yielding.js';
+import { yielding, type YieldIfDue } from '../../../base/yielding.js';
 import { checker } from '../../../base/validation.js';
 import type { People } from '../../contract/records/people.js';
 import type { Sheet, SheetCell } from '../../contract/records/sheet.js';
@@ -192,7 +192,7 @@ function readCustom(
 
 async function candidateOf(
   rows: Readonly<Rows>,
-  { instead, pause }: { readonly instead: ReadonlyMap<string, string>; readonly pause: () => Promise<void> },
+  { instead, pause }: { readonly instead: ReadonlyMap<string, string>; readonly pause: YieldIfDue },
 ): Promise<Candidate> {
   const [first, ...more] = rows;
   const problems = rows.flatMap((row) => row.problems);
@@ -229,7 +229,7 @@ async function candidateOf(
 /** The first non-empty cell for each key. Later ones must have the same value. */
 async function agreed<K>(
   rows: readonly ReadonlyMap<K, Cell>[],
-  { problems, pause }: { readonly problems: RowProblem[]; readonly pause: () => Promise<void> },
+  { problems, pause }: { readonly problems: RowProblem[]; readonly pause: YieldIfDue },
 ): Promise<Map<K, Cell>> {
   const cells = new Map<K, Cell>();
   for (const row of rows) {

@@ -18,7 +18,7 @@ import { checkValues, holdForEntering, readValues } from '../fields/contract-val
 import { checkReferenceForm, checkRolesControl } from '../../domain/contracts/checks.js';
 import { closedSubject } from './check-subject-open.js';
 import type { OperationContext } from '../operation-context.js';
-import { checkLineFiles } from '../receivables/check-line-files.js';
+import { checkFilesOfLines } from '../receivables/check-line-files.js';
 import { followLines, writeInvoices } from '../receivables/follow-lines.js';
 import { reusedTransfers } from '../receivables/shared-transfers.js';
 
@@ -96,7 +96,7 @@ export async function enterContract(
   checkRolesControl({ allowedRoles: [] }, draft, call);
   await checkValues(context, custom, { members, formerMembers: entering === 'import' });
   await store.files.check('contractAttachment', input.contractAttachment);
-  for (const [i, line] of (input.payments ?? []).entries()) await checkLineFiles(store, line, `payments[${i}].`);
+  await checkFilesOfLines(store, input.payments ?? []);
 
   const row = withAggregates(draft, lines);
   if (!(await store.contracts.insert(row, { indexLater }))) throw await duplicateOf(context, row);

@@ -1,6 +1,6 @@
 import { isFailure } from '../../../base/failures.js';
 import { inLanes } from '../../../base/together.js';
-import { yielding } from '../../../base/yielding.js';
+import { yielding, type YieldIfDue } from '../../../base/yielding.js';
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { ContractInput } from '../../contract/records/contracts.js';
@@ -122,7 +122,7 @@ function ownWarnings(
 interface Entering extends Pick<EnteringParts, 'members' | 'unread'> {
   readonly isRepeatable: boolean;
   /** Yields to the event loop from time to time. */
-  readonly yieldIfDue: () => Promise<void>;
+  readonly yieldIfDue: YieldIfDue;
   /** Contracts that are not yet indexed for search. */
   readonly entered: ContractRow[];
 }
