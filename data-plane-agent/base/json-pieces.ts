@@ -6,6 +6,7 @@ const PIECE = 32 * 1024;
 
 /** `JSON.stringify` that regularly yields to the event loop. */
 export async function stringifyYielding(value: unknown): Promise<string> {
+  if (isShort(value)) return jsonOf(value);
   const yieldIfDue = yielding();
   let text = '';
   for (const piece of jsonPieces(value)) {
@@ -17,6 +18,7 @@ export async function stringifyYielding(value: unknown): Promise<string> {
 
 /** As `stringifyYielding`, in UTF-8. */
 export async function jsonBytes(value: unknown): Promise<Buffer> {
+  if (isShort(value)) return Buffer.from(jsonOf(value));
   const yieldIfDue = yielding();
   const encoded: Buffer[] = [];
   let text = '';
@@ -47,6 +49,11 @@ export async function canonicalHash(value: unknown): Promise<string> {
   return hash.update(text).digest('hex');
 }
 
+/** What is written at once needs no generator, which most values are too short for. */
+const isShort = (value: unknown): boolean => weight(value, PIECE) <= PIECE;
+
+const jsonOf = (value: unknown): string => JSON.stringify(value) ?? 'null';
+
 /** The JSON of plain values, piece by piece. */
 export function* jsonPieces(value: unknown, { sorted = false } = {}): Generator<string> {
   if (typeof value === 'string' && value.length > PIECE) {
@@ -57,8 +64,8 @@ export function* jsonPieces(value: unknown, { sorted = false } = {}): Generator<
       at = end;
     }
     yield '"';
-  } else if (typeof value !== 'object' || value === null) yield JSON.stringify(value) ?? 'null';
-  else if (weight(value, PIECE) <= PIECE) yield sorted ? sortedJson(value) : JSON.stringify(value);
+  } else if (typeof value !== 'object' || value === null) yield jsonOf(value);
+  else if (isShort(value)) yield sorted ? sortedJson(value) : JSON.stringify(value);
   else if (Array.isArray(value)) {
     for (const [i, item] of value.entries()) {
       yield i === 0 ? '[' : ',';
@@ -78,7 +85,7 @@ export function* jsonPieces(value: unknown, { sorted = false } = {}): Generator<
 
 /** A short value at once: a generator for each of its parts takes several times as long. */
 function sortedJson(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (typeof value !== 'object' || value === null) return jsonOf(value);
   if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
   const fields = value as Readonly<Record<string, unknown>>;
   const texts = Object.keys(fields)

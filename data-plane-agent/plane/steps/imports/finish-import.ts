@@ -13,7 +13,7 @@ import type { PreparedImport } from './prepare-candidates.js';
  * Contracts and payment lines that are entered in one transaction, unless a contract has more lines: as many as take
  * about this time, within these limits.
  */
-const AT_ONCE = { ms: 30, fewest: 80, most: 240 } as const;
+const AT_ONCE = { ms: 40, fewest: 80, most: 240 } as const;
 
 export interface StagedImport extends Pick<EnteringParts, 'members'> {
   readonly lease: ImportLease;
