@@ -5,7 +5,7 @@ import SqliteConnection from 'better-sqlite3';
 import { expect } from 'chai';
 import { SqliteCheckpoints } from '../../data-plane-agent/base/database/sqlite-checkpoints.js';
 
-const WRITES = 3_000;
+const WRITES = 1_000;
 
 describe('checkpoints of an SQLite file', () => {
   let folder: string;
@@ -21,7 +21,7 @@ describe('checkpoints of an SQLite file', () => {
     writer.pragma('wal_autocheckpoint = 0');
     writer.exec('CREATE TABLE things (id INTEGER PRIMARY KEY, text TEXT)');
     writer.pragma('wal_checkpoint(TRUNCATE)');
-    checkpoints = new SqliteCheckpoints(filename);
+    checkpoints = new SqliteCheckpoints(filename, WRITES);
   });
   afterEach(async () => {
     await checkpoints.close();
@@ -76,7 +76,7 @@ describe('checkpoints of an SQLite file', () => {
 
   it('are tried again after the thread has failed', async () => {
     const moved = join(folder, 'moved.db');
-    const ofMoved = new SqliteCheckpoints(moved);
+    const ofMoved = new SqliteCheckpoints(moved, WRITES);
     ofMoved.committed(WRITES); // the file does not exist
     await ofMoved.ended();
     write(WRITES - 1);

@@ -1,10 +1,5 @@
 import { Worker } from 'node:worker_threads';
 
-/**
- * After so many changing statements the log is copied; each changes one page or a few. The more there are, the fewer
- * pages are copied more than once, and the longer commits that come just then wait for the disk.
- */
-const WRITES = 3_000;
 /** Milliseconds without a checkpoint, after which the thread ends. */
 const IDLE_MS = 10_000;
 
@@ -19,12 +14,19 @@ export class SqliteCheckpoints {
   private running: Promise<void> | undefined;
   private idle: NodeJS.Timeout | undefined;
 
-  constructor(private readonly filename: string) {}
+  constructor(
+    private readonly filename: string,
+    /**
+     * After so many changing statements the log is copied; each changes one page or a few. The more there are, the fewer
+     * pages are copied more than once, and the longer a commit waits that has to copy the rest.
+     */
+    private readonly after: number,
+  ) {}
 
   /** Counts the changing statements of a commit, and begins a checkpoint if there have been many. */
   committed(writes: number): void {
     this.writes += writes;
-    if (this.writes >= WRITES) this.running ??= this.copyUntilShort();
+    if (this.writes >= this.after) this.running ??= this.copyUntilShort();
   }
 
   /** Resolves when the log of what was committed before is copied, or cannot be now. */
@@ -41,7 +43,7 @@ export class SqliteCheckpoints {
 
   private async copyUntilShort(): Promise<void> {
     clearTimeout(this.idle);
-    while (this.writes >= WRITES) {
+    while (this.writes >= this.after) {
       this.writes = 0;
       await this.copy((this.thread ??= this.start()));
     }

@@ -18,10 +18,12 @@ const READERS = 4;
 const GROUP = 64;
 /** Writes that arrive while others are run join them, for this time in milliseconds. */
 const JOIN_MS = 20;
+/** The changing statements after which a thread copies the log; more for one who waits until that is done. */
+const COPIED_AFTER = { writer: 1_000, beside: 3_000 } as const;
 /** A commit copies a log of so many pages itself. Before that a thread does it. */
 const CHECKPOINT_PAGES = 8_000;
 /** A transaction with more changing statements leaves a write-ahead log that takes long to checkpoint. */
-const LONG_WRITES = 3_000;
+const LONG_WRITES = 2_000;
 
 export interface SqliteOptions {
   /**
@@ -118,7 +120,7 @@ class SqliteDatabase implements Database {
     this.writersTurn = writersTurn;
     this.lock = new WriteLock(writer, writersTurn !== undefined);
     this.file = file;
-    this.checkpoints = new SqliteCheckpoints(file.filename);
+    this.checkpoints = new SqliteCheckpoints(file.filename, writersTurn ? COPIED_AFTER.beside : COPIED_AFTER.writer);
     this.readGeneration = generationReader(file);
     this.refuseIfDeleted = deletionGuard(file.filename);
   }
