@@ -18,7 +18,10 @@ const READERS = 4;
 const GROUP = 64;
 /** Writes that arrive while others are run join them, for this time in milliseconds. */
 const JOIN_MS = 20;
-/** The changing statements after which a thread copies the log; more for one who waits until that is done. */
+/**
+ * The changing statements after which a thread copies the log. Of the usual writer, and of a thread beside it that waits
+ * until it is copied: more of them are still far fewer pages than a commit copies itself.
+ */
 const COPIED_AFTER = { writer: 1_000, beside: 3_000 } as const;
 /** A commit copies a log of so many pages itself. Before that a thread does it. */
 const CHECKPOINT_PAGES = 8_000;
