@@ -78,15 +78,17 @@ export function saveMemoryWhenIdle(
     saved = 0;
     collectionsBefore = collections();
     setMode((mode = 'saving'));
-    const shareOfLook = shareSince(utilization);
-    let busy = 0;
-    quickTimer = setInterval(() => {
-      busy = shareOfLook() >= BUSY ? busy + 1 : 0;
+    lookSoon(shareSince(utilization), 0);
+  };
+  const lookSoon = (shareOfLook: () => number, busyBefore: number): void => {
+    quickTimer = setTimeout(() => {
+      const busy = shareOfLook() >= BUSY ? busyBefore + 1 : 0;
       if (busy >= QUICK_LOOKS) endSaving();
+      else lookSoon(shareOfLook, busy);
     }, QUICK_MS).unref();
   };
   const endSaving = (): void => {
-    clearInterval(quickTimer);
+    clearTimeout(quickTimer);
     if (saved >= SAVING_LOOKS || collections() > collectionsBefore) worked = 0;
     setMode((mode = 'speed'));
   };

@@ -10,7 +10,7 @@ describe('the memory mode of a process', () => {
   let saving: { stop(): void };
 
   beforeEach(() => {
-    mock.timers.enable({ apis: ['setInterval'] });
+    mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
     modes = [];
     collections = 0;
     saving = saveMemoryWhenIdle((mode) => modes.push(mode), {
