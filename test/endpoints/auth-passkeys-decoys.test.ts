@@ -196,10 +196,12 @@ function recording(database: Database, record: (sql: string) => void): Database 
       return tx.writes;
     },
     all: (sql, values) => (record(sql), tx.all(sql, values)),
+    steady: (sql, values) => (record(sql), tx.steady(sql, values)),
     get: (sql, values) => (record(sql), tx.get(sql, values)),
     getForUpdate: (sql, values) => (record(sql), tx.getForUpdate(sql, values)),
     run: (sql, values) => (record(sql), tx.run(sql, values)),
     defer: (sql, values) => (record(sql), tx.defer(sql, values)),
+    insert: (insertion, rows) => (record(insertion.sql(1)), tx.insert(insertion, rows)),
     hold: (sql, values) => (record(sql), tx.hold(sql, values)),
     table: (name) => tx.table(name),
     last: (key, one, work) => tx.last(key, one, work),

@@ -38,6 +38,10 @@ function beforeEachRead(tx: Transaction, look: (sql: string, values: readonly Va
       await look(sql, values);
       return tx.all(sql, values);
     },
+    steady: async (sql, values = []) => {
+      await look(sql, values);
+      return tx.steady(sql, values);
+    },
     get: async (sql, values = []) => {
       await look(sql, values);
       return tx.get(sql, values);
@@ -48,6 +52,7 @@ function beforeEachRead(tx: Transaction, look: (sql: string, values: readonly Va
     },
     run: (sql, values) => tx.run(sql, values),
     defer: (sql, values) => tx.defer(sql, values),
+    insert: (insertion, rows) => tx.insert(insertion, rows),
     hold: (sql, values) => tx.hold(sql, values),
     table: (table) => tx.table(table),
     last: (key, one, work) => tx.last(key, one, work),

@@ -30,7 +30,11 @@ export const poisonedDatabase = (database: Database, value: string): Database =>
               if (values.includes(value)) throw new Error(`poisoned by ${value}`);
               return tx[name](sql, values as []); // as they were given
             };
-          return work(changed(tx, { run: refusing('run'), defer: refusing('defer') }));
+          const insert: Transaction['insert'] = async (insertion, rows) => {
+            if (rows.some((values) => values.includes(value))) throw new Error(`poisoned by ${value}`);
+            return tx.insert(insertion, rows);
+          };
+          return work(changed(tx, { run: refusing('run'), defer: refusing('defer'), insert }));
         },
         options,
       ),

@@ -84,7 +84,16 @@ export function upkeepProcess({
 
 const KEYS = parseKeyRing(generateKeyRingText());
 
-const STATEMENTS: ReadonlySet<string | symbol> = new Set(['all', 'get', 'getForUpdate', 'run', 'defer', 'hold']);
+const STATEMENTS: ReadonlySet<string | symbol> = new Set([
+  'all',
+  'steady',
+  'get',
+  'getForUpdate',
+  'run',
+  'defer',
+  'insert',
+  'hold',
+]);
 
 /** A wrapper of the database that counts transactions and statements. */
 export function counted(database: Database): {

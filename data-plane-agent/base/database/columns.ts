@@ -1,6 +1,7 @@
 import { convertedBy, listedBy, valuesOf } from '../compiled-objects.js';
 import type { Row, Transaction, Value } from './database.js';
 import type { Fragment } from './fragments.js';
+import { Insertion, insertions } from './insertion.js';
 
 /**
  * How a column's values are to be presented, beyond their type. Money is in minor units of the row's own
@@ -135,13 +136,6 @@ interface Functions {
   readonly encode: (record: object) => unknown[];
 }
 
-/**
- * Rows per INSERT statement: PostgreSQL prefers few statements, and few sizes keep the number of distinct ones small.
- * SQLite has to be able to undo a statement of several rows halfway, for which it copies each page that it changes:
- * single rows are faster.
- */
-const INSERT_SIZES = { postgres: [64, 16, 8, 4, 2, 1], sqlite: [1] } as const;
-
 /** Statements that are kept of a table. */
 const MOST_UPDATES = 1_000;
 
@@ -157,7 +151,7 @@ export class Table<C extends Columns> {
   /** API names of further facts that the audit records about a row. */
   readonly facts: readonly string[];
   private readonly entries: readonly (readonly [string, Column<unknown>])[];
-  private readonly inserts = new Map<number, string>();
+  private readonly insertion: Insertion;
   private functions: Functions | undefined;
   /** By the places of the columns that are set. A new text for each row would have to be looked up by all its characters. */
   private readonly updates = new Map<string, string>();
@@ -173,6 +167,10 @@ export class Table<C extends Columns> {
     this.columns = new Map(this.entries);
     this.audited = new Map(
       this.entries.flatMap(([field, one]) => (one.auditName === null ? [] : [[one.auditName ?? field, one]])),
+    );
+    this.insertion = new Insertion(
+      `${name} (tenant_id, ${this.entries.map(([, { name: column }]) => column).join(', ')})`,
+      `(?${', ?'.repeat(this.entries.length)})`,
     );
     this.columnNames = this.entries.map(([, { name: column }]) => `${name}.${column}`).join(', ');
   }
@@ -216,29 +214,20 @@ export class Table<C extends Columns> {
     });
   }
 
-  async insert(tx: Transaction, tenantId: string, records: readonly Fields<C>[]): Promise<void> {
-    for (const { sql, values } of this.insertions(tx, this.parameters(tenantId, records))) await tx.defer(sql, values);
+  insert(tx: Transaction, tenantId: string, records: readonly Fields<C>[]): Promise<void> {
+    return tx.insert(this.insertion, this.parameters(tenantId, records));
   }
 
   /** As `insert`, but skips rows that violate a unique index. Returns the number of inserted rows. */
   async insertNew(tx: Transaction, tenantId: string, records: readonly Fields<C>[]): Promise<number> {
     let inserted = 0;
-    for (const { sql, values } of this.insertions(tx, this.parameters(tenantId, records)))
+    for (const { sql, values } of insertions(tx.dialect, this.insertion, this.parameters(tenantId, records)))
       inserted += await tx.run(`${sql} ON CONFLICT DO NOTHING`, values);
     return inserted;
   }
 
   private parameters(tenantId: string, records: readonly Fields<C>[]): Value[][] {
     return records.map((record) => [tenantId, ...this.values(record)]);
-  }
-
-  private *insertions({ dialect }: Transaction, rows: readonly (readonly Value[])[]): Generator<Fragment> {
-    for (let at = 0; at < rows.length;) {
-      const size = INSERT_SIZES[dialect].find((n) => n <= rows.length - at) ?? 1;
-      const values = size === 1 ? rows[at] : rows.slice(at, at + size).flat();
-      yield { sql: this.insertSql(size), values: values ?? [] };
-      at += size;
-    }
   }
 
   /** Updates the fields that differ between two states of a row. */
@@ -277,16 +266,6 @@ export class Table<C extends Columns> {
       sql = `UPDATE ${this.name} SET ${named.map(([, { name }]) => `${name} = ?`).join(', ')} WHERE tenant_id = ? AND id = ?`;
       if (this.updates.size >= MOST_UPDATES) this.updates.clear();
       this.updates.set(places, sql);
-    }
-    return sql;
-  }
-
-  private insertSql(rows: number): string {
-    let sql = this.inserts.get(rows);
-    if (!sql) {
-      const one = `(?${', ?'.repeat(this.entries.length)})`;
-      sql = `INSERT INTO ${this.name} (tenant_id, ${this.entries.map(([, { name }]) => name).join(', ')}) VALUES ${Array.from({ length: rows }, () => one).join(', ')}`;
-      this.inserts.set(rows, sql);
     }
     return sql;
   }

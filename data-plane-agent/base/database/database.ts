@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Deadline } from '../deadline.js';
+import type { Insertion } from './insertion.js';
 
 export type Dialect = 'sqlite' | 'postgres';
 /**
@@ -17,6 +18,11 @@ export type Row = Record<string, Value>;
 export interface Transaction {
   readonly dialect: Dialect;
   all(sql: string, values?: readonly Value[]): Promise<Row[]>;
+  /**
+   * As `all`, for what does not change until the transaction ends, since a lock that was taken before with `hold` keeps
+   * it, or may have changed since its first row was read without harm. Writes that share the transaction read it once.
+   */
+  steady(sql: string, values?: readonly Value[]): Promise<readonly Row[]>;
   /** The first row, if any. */
   get(sql: string, values?: readonly Value[]): Promise<Row | undefined>;
   /**
@@ -32,7 +38,15 @@ export interface Transaction {
    * it changes nothing.
    */
   defer(sql: string, values?: readonly Value[]): Promise<void>;
-  /** As `defer`, for a statement that changes nothing, such as one that takes a lock for the statements after it. */
+  /**
+   * As `defer`, of new rows. Writes that share the transaction insert theirs with the same statements, some of which may
+   * be run earlier than those of another write that were sent before.
+   */
+  insert(insertion: Insertion, rows: readonly (readonly Value[])[]): Promise<void>;
+  /**
+   * As `defer`, for a statement that takes a lock until the transaction ends, for the statements after it, and changes
+   * nothing. Writes that share the transaction take it once.
+   */
   hold(sql: string, values?: readonly Value[]): Promise<void>;
   /** A query builder bound to this transaction, for statements off the hot path. */
   table(name: string): Knex.QueryBuilder<Row, Row[]>;

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Deadline } from '../deadline.js';
 import type { Row, Transaction, Value } from './database.js';
+import type { Insertion } from './insertion.js';
 import type { PostgresTransaction } from './postgres-transaction.js';
 
 /** A part of a shared transaction asked for a row that another part has locked: it has to run by itself. */
@@ -25,6 +26,9 @@ interface Last {
 export interface Common {
   /** The ids of the rows that they have locked. */
   readonly locked: Set<string>;
+  /** The locks of `hold`, and what was read with `steady`, by statement and values. */
+  readonly held: Set<string>;
+  readonly read: Map<string, Promise<readonly Row[]>>;
   /** What ends the transaction, by key. */
   readonly last: Map<string, Last>;
 }
@@ -38,6 +42,9 @@ export class PostgresPart implements Transaction {
   readonly dialect = 'postgres';
   writes = 0;
   private hasReturnedRows = false;
+  private endsWithChanges = false;
+  /** The place of its last statement: none of its rows may be inserted before. */
+  private place = 0;
   private spoilt: NeedsItsOwn | LockedByAnother | undefined;
 
   constructor(
@@ -48,7 +55,7 @@ export class PostgresPart implements Transaction {
 
   /** Whether it may have changed anything. */
   get hasChanged(): boolean {
-    return this.writes > 0 || this.hasReturnedRows;
+    return this.writes > 0 || this.hasReturnedRows || this.endsWithChanges;
   }
 
   // The promises of the whole are passed on as they are, as each one around them takes time.
@@ -56,14 +63,29 @@ export class PostgresPart implements Transaction {
     const refusal = this.refusal();
     if (refusal) return refusal;
     this.noteChanges(sql);
-    return this.whole.all(sql, values);
+    return this.placed(this.whole.all(sql, values));
+  }
+
+  steady(sql: string, values: readonly Value[] = []): Promise<readonly Row[]> {
+    const refusal = this.refusal();
+    if (refusal) return refusal;
+    const key = keyOf(sql, values);
+    let rows = this.common.read.get(key);
+    if (!rows) this.common.read.set(key, (rows = this.whole.all(sql, values)));
+    return this.placed(rows);
   }
 
   get(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
     const refusal = this.refusal();
     if (refusal) return refusal;
     this.noteChanges(sql);
-    return this.whole.get(sql, values);
+    return this.placed(this.whole.get(sql, values));
+  }
+
+  /** Of a statement that was just given. Of one that another part has given before, the place is later than it had to be. */
+  private placed<T>(given: Promise<T>): Promise<T> {
+    this.place = this.whole.place;
+    return given;
   }
 
   private noteChanges(sql: string): void {
@@ -74,7 +96,7 @@ export class PostgresPart implements Transaction {
 
   async getForUpdate(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
     this.check();
-    const row = await this.whole.getForUpdate(sql, values);
+    const row = await this.placed(this.whole.getForUpdate(sql, values));
     if (!row) return undefined;
     const id = String(row['id']);
     if (this.common.locked.has(id)) throw (this.spoilt = new LockedByAnother());
@@ -84,7 +106,7 @@ export class PostgresPart implements Transaction {
 
   async run(sql: string, values: readonly Value[] = []): Promise<number> {
     this.check();
-    const rowCount = await this.whole.run(sql, values);
+    const rowCount = await this.placed(this.whole.run(sql, values));
     if (rowCount > 0) this.writes++;
     return rowCount;
   }
@@ -93,11 +115,26 @@ export class PostgresPart implements Transaction {
     const refusal = this.refusal();
     if (refusal) return refusal;
     this.writes++;
-    return this.whole.defer(sql, values);
+    return this.placed(this.whole.defer(sql, values));
+  }
+
+  insert(insertion: Insertion, rows: readonly (readonly Value[])[]): Promise<void> {
+    const refusal = this.refusal();
+    if (refusal) return refusal;
+    if (rows.length > 0) {
+      this.writes++;
+      this.place = this.whole.insertSince(this.place, insertion, rows);
+    }
+    return this.whole.sendIfFull();
   }
 
   hold(sql: string, values: readonly Value[] = []): Promise<void> {
-    return this.refusal() ?? this.whole.hold(sql, values);
+    const refusal = this.refusal();
+    if (refusal) return refusal;
+    const key = keyOf(sql, values);
+    const isHeld = this.common.held.has(key);
+    this.common.held.add(key);
+    return this.placed(isHeld ? Promise.resolve() : this.whole.hold(sql, values));
   }
 
   table(): Knex.QueryBuilder<Row, Row[]> {
@@ -105,6 +142,7 @@ export class PostgresPart implements Transaction {
   }
 
   async last<T>(key: string, one: T, work: (all: readonly T[]) => Promise<void>): Promise<void> {
+    this.endsWithChanges = true;
     const before = this.common.last.get(key)?.all ?? [];
     // Whoever asks with a key gives the same kind of thing.
     this.common.last.set(key, { all: [...before, one], work: (all) => work(all as readonly T[]) });
@@ -142,3 +180,5 @@ export class PostgresPart implements Transaction {
     this.deadline?.signal.throwIfAborted();
   }
 }
+
+const keyOf = (sql: string, values: readonly Value[]): string => JSON.stringify([sql, ...values]);

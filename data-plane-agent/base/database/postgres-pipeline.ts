@@ -1,6 +1,9 @@
 import type pg from 'pg';
+import type { Value } from './database.js';
+import { insertions, type Insertion } from './insertion.js';
 import { sendBatch, type Asked, type Outcome, type Statement, type Without } from './postgres-batch.js';
 import type { StatementDeadline } from './postgres-deadline.js';
+import { numbered } from './postgres-statements.js';
 
 /** Deferred statements are sent once there are so many, or values of so many characters. */
 const MOST_STATEMENTS = 64;
@@ -15,12 +18,21 @@ export interface Deferred {
   done?(outcome: Outcome): void;
 }
 
+/** The number of a statement of a transaction, in the order in which they are sent. */
+export type Place = number;
+
 interface Waiting extends Asked {
+  readonly place: Place;
   readonly isAwaited: boolean;
 }
 
-/** Identifies a deferred statement. */
-export type Place = object;
+/** Rows that are to be inserted with as few statements as possible. */
+interface WaitingRows {
+  readonly place: Place;
+  readonly isAwaited: false;
+  readonly insertion: Insertion;
+  readonly rows: (readonly Value[])[];
+}
 
 /**
  * The statements of one transaction, in their order. They wait until the outcome of one of them is awaited, and those
@@ -28,7 +40,9 @@ export type Place = object;
  * turn of the event loop, and those deferred before, are therefore one round trip.
  */
 export class Pipeline {
-  private waiting: Waiting[] = [];
+  private waiting: (Waiting | WaitingRows)[] = [];
+  /** The last of those that wait, by table. */
+  private readonly waitingRows = new Map<Insertion, WaitingRows>();
   private characters = 0;
   private underWay: Promise<void> | undefined;
   private isScheduled = false;
@@ -40,6 +54,8 @@ export class Pipeline {
     private readonly deadline: StatementDeadline | undefined,
   ) {}
 
+  /** The place of the statement that was given last. */
+  place: Place = 0;
   /** Whether anything was sent. */
   hasBegun = false;
   private opening = 0;
@@ -68,7 +84,7 @@ export class Pipeline {
         reject(error as Error);
       };
       if (this.failure) return failed(this.failure.error, 'skipped');
-      this.add({ statement, wantsRows, isAwaited: true, done, failed: this.noting(failed) });
+      this.add({ place: ++this.place, statement, wantsRows, isAwaited: true, done, failed: this.noting(failed) });
       this.schedule();
     });
   }
@@ -79,9 +95,28 @@ export class Pipeline {
    */
   defer({ done = () => undefined, wantsRows = false, ...deferred }: Deferred): Place {
     if (this.failure) throw this.failure.error;
-    const asked: Waiting = { ...deferred, wantsRows, isAwaited: false, done, failed: this.noting(() => undefined) };
-    this.add(asked);
-    return asked;
+    const place = ++this.place;
+    this.add({ ...deferred, place, wantsRows, isAwaited: false, done, failed: this.noting(() => undefined) });
+    return place;
+  }
+
+  /**
+   * As `defer`, of new rows: they go with others that wait for the same table, unless those are before the place `since`.
+   * Returns the place of their statement.
+   */
+  insert(insertion: Insertion, rows: readonly (readonly Value[])[], since: Place): Place {
+    if (this.failure) throw this.failure.error;
+    let all = this.waitingRows.get(insertion);
+    if (!all || all.place < since) {
+      all = { place: ++this.place, isAwaited: false, insertion, rows: [] };
+      this.waiting.push(all);
+      this.waitingRows.set(insertion, all);
+    }
+    for (const values of rows) {
+      all.rows.push(values);
+      this.count(values);
+    }
+    return all.place;
   }
 
   get isFull(): boolean {
@@ -99,9 +134,11 @@ export class Pipeline {
    * not sent.
    */
   takeBack(from: Place | undefined): boolean {
-    const at = this.waiting.findIndex((asked) => asked === from);
+    const at = this.waiting.findIndex(({ place }) => place === from);
     const taken = this.waiting.splice(Math.max(at, 0));
-    for (const { failed } of taken) failed(new Error('the statement was taken back'), 'skipped');
+    this.waitingRows.clear();
+    for (const { failed } of taken.flatMap(this.statements))
+      failed(new Error('the statement was taken back'), 'skipped');
     return at !== -1;
   }
 
@@ -117,8 +154,21 @@ export class Pipeline {
 
   private add(asked: Waiting): void {
     this.waiting.push(asked);
-    for (const value of asked.statement.values) if (typeof value === 'string') this.characters += value.length;
+    this.count(asked.statement.values);
   }
+
+  private count(values: readonly Value[]): void {
+    for (const value of values) if (typeof value === 'string') this.characters += value.length;
+  }
+
+  private readonly statements = (waiting: Waiting | WaitingRows): Asked[] => {
+    if (!('rows' in waiting)) return [waiting];
+    const how = { wantsRows: false, done: () => undefined, failed: this.noting(() => undefined) };
+    return Array.from(insertions('postgres', waiting.insertion, waiting.rows), ({ sql, values }) => ({
+      ...how,
+      statement: { ...numbered(sql), values },
+    }));
+  };
 
   private noting(failed: Asked['failed']): Asked['failed'] {
     return (error, why) => {
@@ -140,8 +190,9 @@ export class Pipeline {
 
   private send(): void {
     if (this.underWay || this.waiting.length === 0) return;
-    const batch = this.waiting;
+    const batch = this.waiting.flatMap(this.statements);
     this.waiting = [];
+    this.waitingRows.clear();
     this.characters = 0;
     const refusal = this.failure ?? (this.deadline?.isOver ? { error: this.deadline.reason } : undefined);
     if (refusal) {

@@ -127,7 +127,7 @@ export class SharedWrites {
 
   /** Runs them as parts of one transaction. Throws if it has to be rolled back because of one of them. */
   private async endedIn(tx: PostgresTransaction, writes: readonly Write[]): Promise<readonly Ended[]> {
-    const common: Common = { locked: new Set(), last: new Map() };
+    const common: Common = { locked: new Set(), held: new Set(), read: new Map(), last: new Map() };
     const ended = await together(
       ...writes.map((write) => this.endedPart(new PostgresPart(tx, common, write.scope.deadline), write)),
     );

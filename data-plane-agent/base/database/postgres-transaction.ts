@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type pg from 'pg';
 import type { Row, SavepointOptions, Transaction, Value } from './database.js';
 import { DatabaseError } from './errors.js';
+import type { Insertion } from './insertion.js';
 import { sendBatch, type Outcome, type Statement, type Without } from './postgres-batch.js';
 import type { StatementDeadline } from './postgres-deadline.js';
 import { ask } from './postgres-loss.js';
@@ -46,6 +47,10 @@ export class PostgresTransaction implements Transaction {
     this.pipeline.begins();
   }
 
+  steady(sql: string, values: readonly Value[] = []): Promise<Row[]> {
+    return this.all(sql, values);
+  }
+
   async all(sql: string, values: readonly Value[] = []): Promise<Row[]> {
     const { rows } = await this.query(sql, values, { wantsRows: true });
     return rows;
@@ -74,6 +79,34 @@ export class PostgresTransaction implements Transaction {
 
   async hold(sql: string, values: readonly Value[] = []): Promise<void> {
     this.put(sql, values);
+    if (this.pipeline.isFull) await this.pipeline.flush();
+  }
+
+  async insert(insertion: Insertion, rows: readonly (readonly Value[])[]): Promise<void> {
+    if (rows.length === 0) return;
+    this.insertSince(this.place, insertion, rows);
+    await this.sendIfFull();
+  }
+
+  /**
+   * The rows go with others into a statement that waits, unless that is before the statement at the place `since`.
+   * Returns the place of theirs.
+   */
+  insertSince(since: number, insertion: Insertion, rows: readonly (readonly Value[])[]): number {
+    this.refuseWhenEnded();
+    this.statements?.check();
+    const place = this.pipeline.insert(insertion, rows, since);
+    this.writes++;
+    return place;
+  }
+
+  /** The place of the statement that was given last. */
+  get place(): number {
+    return this.pipeline.place;
+  }
+
+  /** Sends what waits if it is much. */
+  async sendIfFull(): Promise<void> {
     if (this.pipeline.isFull) await this.pipeline.flush();
   }
 

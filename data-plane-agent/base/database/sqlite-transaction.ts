@@ -4,6 +4,7 @@ import type { Deadline } from '../deadline.js';
 import { yielding } from '../yielding.js';
 import { objectOf } from '../compiled-objects.js';
 import type { Row, SavepointOptions, Transaction, Value } from './database.js';
+import { insertions, type Insertion } from './insertion.js';
 
 /** A prepared statement that builds rows from arrays, which is faster than letting the driver build objects. */
 class Prepared {
@@ -109,6 +110,10 @@ export class SqliteTransaction implements Transaction {
     return rows;
   }
 
+  steady(sql: string, values: readonly Value[] = []): Promise<Row[]> {
+    return this.all(sql, values);
+  }
+
   async get(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
     const prepared = this.prepared(sql);
     const row = prepared.get(values);
@@ -133,6 +138,14 @@ export class SqliteTransaction implements Transaction {
     this.change(sql, values);
     const due = this.yieldIfDue();
     if (due) await due;
+  }
+
+  async insert(insertion: Insertion, rows: readonly (readonly Value[])[]): Promise<void> {
+    for (const { sql, values } of insertions(this.dialect, insertion, rows)) {
+      this.change(sql, values);
+      const due = this.yieldIfDue();
+      if (due) await due;
+    }
   }
 
   private change(sql: string, values: readonly Value[]): number {

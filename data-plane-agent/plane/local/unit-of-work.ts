@@ -8,6 +8,7 @@ import { newId } from '../../base/ids.js';
 import type { KeyRing } from '../../base/secrets.js';
 import type { Call } from '../contract/call.js';
 import type { OperationContext } from '../steps/operation-context.js';
+import type { Entries } from '../domain/analytics/rollups.js';
 import { RollupDelta } from '../store/rollup-delta.js';
 import { beginVersion, DeletionTurns, moveDataVersion } from '../store/data-version.js';
 import { DueMarks } from '../store/due-work.js';
@@ -16,7 +17,7 @@ import { ContractCores } from '../store/contract-cores.js';
 import { FigureMemory } from '../store/figure-memory.js';
 import { createStore, type StoreParts } from '../store/store.js';
 import { Totals } from '../store/totals.js';
-import { addAtTheEnd, WaitingCount } from '../store/waiting-figures.js';
+import { addNow, addWaiting, WaitingCount } from '../store/waiting-figures.js';
 import { KeptAnswers } from './kept-answers.js';
 import { createMoveGate } from './move-gate.js';
 
@@ -28,6 +29,13 @@ export interface Invocation {
   /** Maintenance work: not audited, and the data version stays unchanged. */
   readonly isUpkeep: boolean;
   readonly whileMoving: 'always' | 'settling' | undefined;
+}
+
+/** What a write has recorded. */
+interface Recorded {
+  readonly invocation: Invocation;
+  readonly recorder: ChangeRecorder;
+  readonly entries: Entries;
 }
 
 type Run<T> = (context: OperationContext) => Promise<T>;
@@ -112,21 +120,38 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
       return output;
     }
     if (recorder.isEmpty) throw new Error(`${name} changed rows without reporting them to the recorder`);
-    await recorder.write(tx, { call, action: name, now: clock.now() });
-    const entries = await rollupDelta.entries(tx, call.tenantId);
-    const { due } = recorder;
-    if (!changed) await due.write(tx, call.tenantId);
-    const left = changed
-      ? await moveDataVersion(tx, call.tenantId, {
-          due,
-          increments: entries.increments(),
-          deletesOld: deletions.next(call.tenantId),
-        })
-      : 0;
-    // Writers of the same figures block each other from here until the commit.
-    const adding = left === 0 ? { own: entries, most: 0 } : { most: waiting.due(call.tenantId, left) };
-    if (adding.own || adding.most > 0) await tx.last('figures', adding, (all) => addAtTheEnd(tx, call.tenantId, all));
+    if (changed) {
+      const entries = await rollupDelta.entries(tx, call.tenantId);
+      await tx.last('recorded', { invocation, recorder, entries }, (all) => end(tx, call.tenantId, all));
+    } else {
+      await recorder.write(tx, { call, action: name, now: clock.now() });
+      await recorder.due.write(tx, call.tenantId);
+    }
     return output;
+  };
+
+  /**
+   * Writes what the writes of a transaction have recorded, and one data version for all of them. Writers of the same
+   * figures block each other from there until the commit.
+   */
+  const end = async (tx: Transaction, tenantId: string, all: readonly Recorded[]): Promise<void> => {
+    const due = new DueMarks();
+    for (const { invocation, recorder } of all) {
+      await recorder.write(tx, { call: invocation.call, action: invocation.name, now: clock.now() });
+      due.add(recorder.due);
+    }
+    const left = await moveDataVersion(tx, tenantId, {
+      due,
+      increments: all.map(({ entries }) => entries.increments()),
+      deletesOld: deletions.next(tenantId),
+    });
+    if (left > 0) await addWaiting(tx, tenantId, { most: waiting.due(tenantId, left) });
+    else
+      await addNow(
+        tx,
+        tenantId,
+        all.map(({ entries }) => entries),
+      );
   };
 
   /** Runs a write of internal state. */

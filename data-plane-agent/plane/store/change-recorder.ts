@@ -1,5 +1,6 @@
 import { differ, type Column, type Columns, type RecordOf, type Table } from '../../base/database/columns.js';
 import type { Transaction, Value } from '../../base/database/database.js';
+import { Insertion } from '../../base/database/insertion.js';
 import { newId } from '../../base/ids.js';
 import { stringifyYielding } from '../../base/json-pieces.js';
 import { yielding } from '../../base/yielding.js';
@@ -168,11 +169,11 @@ export class ChangeRecorder {
         recordId,
         await stringifyYielding(changes),
       ]);
-      if (audited.length === MOST_ROWS) await insertRows(tx, AUDIT, audited.splice(0));
+      if (audited.length === MOST_ROWS) await tx.insert(AUDIT, audited.splice(0));
     }
-    await insertRows(tx, AUDIT, audited);
-    await insertRows(
-      tx,
+    await tx.insert(AUDIT, audited);
+    if (this.messages.length === 0) return;
+    await tx.insert(
       OUTBOX,
       this.messages.map(({ id, topic, lane, reference }) => [
         call.tenantId,
@@ -185,41 +186,21 @@ export class ChangeRecorder {
         now + KEPT_QUEUED_MS,
       ]),
     );
-    if (this.messages.length === 0) return;
     this.due.at('outbox', now);
     this.due.at('expiry', now + KEPT_QUEUED_MS);
   }
 }
 
-/** The beginning of an INSERT statement, and the values of one row. */
-interface Insertion {
-  readonly into: string;
-  readonly row: string;
-}
-const AUDIT: Insertion = {
-  into: 'audit_log (tenant_id, id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes)',
-  row: '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-};
-const OUTBOX: Insertion = {
-  into: 'outbox (tenant_id, id, topic, lane, reference, created_at, due_at, attempts, state, leased_until, expires_at)',
-  row: "(?, ?, ?, ?, ?, ?, ?, 0, 'queued', 0, ?)",
-};
-/** Rows per statement: an operation with many changes waits for few statements. */
+const AUDIT = new Insertion(
+  'audit_log (tenant_id, id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes)',
+  '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+);
+const OUTBOX = new Insertion(
+  'outbox (tenant_id, id, topic, lane, reference, created_at, due_at, attempts, state, leased_until, expires_at)',
+  "(?, ?, ?, ?, ?, ?, ?, 0, 'queued', 0, ?)",
+);
+/** Audit rows that are kept in memory. */
 const MOST_ROWS = 32;
-
-/** Few sizes, so that few statements are prepared. */
-async function insertRows(
-  tx: Transaction,
-  { into, row }: Insertion,
-  rows: readonly (readonly Value[])[],
-): Promise<void> {
-  for (let at = 0; at < rows.length;) {
-    const size = rows.length - at >= MOST_ROWS ? MOST_ROWS : 1;
-    const values = Array.from({ length: size }, () => row).join(', ');
-    await tx.defer(`INSERT INTO ${into} VALUES ${values}`, rows.slice(at, at + size).flat());
-    at += size;
-  }
-}
 
 /** The fields that differ, in the order of their keys. */
 function differences(before: object, after: object): [field: string, move: Move][] {

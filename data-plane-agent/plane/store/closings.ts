@@ -27,12 +27,11 @@ export class ClosingStore {
     if (this.held.has(recordId)) return true;
     if (!isId(recordId)) return false;
     await this.lock(recordId, 'shared');
-    return (
-      (await this.tx.get(
-        'SELECT 1 AS found FROM closed_records WHERE tenant_id = ? AND record_id = ? AND ends_at > ?',
-        [this.call.tenantId, recordId, this.clock.now()],
-      )) === undefined
+    const [row] = await this.tx.steady(
+      'SELECT max(ends_at) AS ends_at FROM closed_records WHERE tenant_id = ? AND record_id = ?',
+      [this.call.tenantId, recordId],
     );
+    return Number(row?.['ends_at'] ?? 0) <= this.clock.now();
   }
 
   /**

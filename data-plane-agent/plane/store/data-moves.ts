@@ -16,7 +16,7 @@ export interface DataMove {
 
 /** The state of a tenant's data with regard to moves; `undefined` if it was never moved. */
 export async function dataMoveOf(tx: Transaction, tenantId: string): Promise<DataMove | undefined> {
-  const row = await tx.get('SELECT move_id, state FROM data_moves WHERE tenant_id = ?', [tenantId]);
+  const [row] = await tx.steady('SELECT move_id, state FROM data_moves WHERE tenant_id = ?', [tenantId]);
   return row && { moveId: String(row['move_id']), state: String(row['state']) as MoveState }; // written below only
 }
 

@@ -6,12 +6,12 @@ import type { DueMarks } from './due-work.js';
 import { slotOf } from './slots.js';
 import { waiting } from './waiting-figures.js';
 
-/** What a write has to note with its data version. */
+/** What the writes of a transaction have to note with its data version. */
 export interface VersionNotes {
   readonly due: DueMarks;
-  /** What it adds to the rollups; `null` if that is not known. */
-  readonly increments: readonly Increments[] | null;
-  /** Whether it also deletes what is noted of old versions. On PostgreSQL that is part of its statement. */
+  /** What they add to the rollups, by write; `null` if that is not known. */
+  readonly increments: readonly (readonly Increments[])[] | null;
+  /** Whether they also delete what is noted of old versions. On PostgreSQL that is part of its statement. */
   readonly deletesOld: boolean;
 }
 
@@ -31,11 +31,11 @@ const WRITES_FOR_EACH = 64;
 const TENANTS = 10_000;
 
 /**
- * Increments the tenant's data version within the transaction of a write, so that what is cached under it stays exact
- * on every replica, writes what it adds to the rollups under the new version, leaves that to be added to the rollups
+ * Increments the tenant's data version within the transaction of writes, so that what is cached under it stays exact
+ * on every replica, writes what they add to the rollups under the new version, leaves that to be added to the rollups
  * later, if it is known, and writes the due marks: on PostgreSQL all in one statement. A slot's row is locked until the
- * commit, so its versions are in the order of commits. Returns how many characters it has left; if none, the write itself
- * adds to the rollups.
+ * commit, so its versions are in the order of commits. Returns how many characters it has left; if none, the writes
+ * themselves add to the rollups.
  */
 export async function moveDataVersion(
   tx: Transaction,
@@ -45,7 +45,7 @@ export async function moveDataVersion(
   const slot = slotOf(tx);
   const changes = increments && textOf(increments);
   const marks = due.statement(tenantId, slot);
-  const left = changes === null || increments?.length === 0 ? null : changes;
+  const left = increments?.flat().length === 0 ? null : changes;
   if (tx.dialect === 'postgres') {
     const waits = left === null ? fragment('') : waiting(tenantId, left);
     const also = left === null ? '' : `, waits AS (${waits.sql})`;

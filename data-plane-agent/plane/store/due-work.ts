@@ -35,6 +35,11 @@ export class DueMarks {
     this.byKind.set(kind, Math.min(instant, this.byKind.get(kind) ?? instant));
   }
 
+  /** Adds the marks of another write. */
+  add({ byKind }: DueMarks): void {
+    for (const [kind, instant] of byKind) this.at(kind, instant);
+  }
+
   /**
    * One statement for all marks; `undefined` when there are none. Ordered by kind, so that concurrent writers do not
    * deadlock.

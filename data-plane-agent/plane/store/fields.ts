@@ -118,7 +118,9 @@ export class FieldStore {
   }
 
   private async revision(): Promise<string | undefined> {
-    const row = await this.tx.get('SELECT revision FROM dynamic_field_sets WHERE tenant_id = ?', [this.call.tenantId]);
+    const sql = 'SELECT revision FROM dynamic_field_sets WHERE tenant_id = ?';
+    const values = [this.call.tenantId];
+    const [row] = await (this.isHeld ? this.tx.steady(sql, values) : this.tx.all(sql, values));
     return row && String(row['revision']);
   }
 

@@ -1,4 +1,4 @@
-import type { Row, Transaction } from '../../base/database/database.js';
+import type { Row, Transaction, Value } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import { shipped } from '../domain/lifecycle/shipped.js';
 import type { Lifecycle } from '../domain/lifecycle/moves.js';
@@ -41,9 +41,9 @@ export class LifecycleStore {
   /** Writes the default configuration at the tenant's first write. Safe to call concurrently. */
   async ensureShipped(): Promise<void> {
     const { tenantId } = this.call;
-    this.isShipped ||= Boolean(
-      await this.tx.get('SELECT id FROM lifecycle_templates WHERE tenant_id = ? LIMIT 1', [tenantId]),
-    );
+    if (this.isShipped) return;
+    const found = await this.tx.steady('SELECT id FROM lifecycle_templates WHERE tenant_id = ? LIMIT 1', [tenantId]);
+    this.isShipped = found.length > 0;
     if (this.isShipped) return;
     this.tx.mustBeAlone();
     const start = shipped(tenantId);
@@ -98,7 +98,7 @@ export class LifecycleStore {
   async stages(templateId: string): Promise<StageRow[]> {
     const before = this.held.stages.get(templateId);
     if (before) return before;
-    const rows = await this.tx.all(
+    const rows = await this.read(
       `SELECT ${stages.columnNames} FROM lifecycle_stages WHERE tenant_id = ? AND template_id = ?`,
       [this.call.tenantId, templateId],
     );
@@ -111,7 +111,7 @@ export class LifecycleStore {
   async defaultStages(): Promise<StageRow[]> {
     if (this.held.defaultStages) return this.held.defaultStages;
     const { tenantId } = this.call;
-    const rows = await this.tx.all(
+    const rows = await this.read(
       `SELECT ${stages.columnNames} FROM lifecycle_stages
        WHERE tenant_id = ? AND template_id = (SELECT id FROM lifecycle_templates WHERE tenant_id = ? AND is_default = 1 ORDER BY id LIMIT 1)`,
       [tenantId, tenantId],
@@ -119,6 +119,11 @@ export class LifecycleStore {
     const found = inOrder(rows);
     if (this.isHeld) this.held.defaultStages = found;
     return found;
+  }
+
+  /** Others wait with changes of stages, as far as they are held. */
+  private read(sql: string, values: readonly Value[]): Promise<readonly Row[]> {
+    return this.isHeld ? this.tx.steady(sql, values) : this.tx.all(sql, values);
   }
 
   /** The transitions of a template in their order. */

@@ -4,6 +4,7 @@ import type { ContractRow } from '../tables/contracts.js';
 import { caseFold } from '../domain/search.js';
 import { INDEXED_FROM, grams, searchText } from '../domain/search.js';
 import { fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
+import { Insertion } from '../../base/database/insertion.js';
 
 export const SEARCHED = [
   'archiveCode',
@@ -34,16 +35,8 @@ export async function indexText(
     await removeText(tx, tenantId, row.id);
   }
   if (tx.dialect === 'postgres') {
-    await tx.defer('INSERT INTO contract_texts (tenant_id, contract_id, text) VALUES (?, ?, ?)', [
-      tenantId,
-      row.id,
-      text,
-    ]);
-    await tx.defer('INSERT INTO contract_grams (tenant_id, contract_id, grams) VALUES (?, ?, ?::int[])', [
-      tenantId,
-      row.id,
-      arrayLiteral(grams(tenantId, text)),
-    ]);
+    await tx.insert(TEXTS, [[tenantId, row.id, text]]);
+    await tx.insert(GRAMS, [[tenantId, row.id, arrayLiteral(grams(tenantId, text))]]);
     return;
   }
   const doc = await nextDoc(tx);
@@ -55,6 +48,9 @@ export async function indexText(
   ]);
   await tx.run('INSERT INTO contract_search (rowid, text) VALUES (?, ?)', [doc, text]);
 }
+
+const TEXTS = new Insertion('contract_texts (tenant_id, contract_id, text)', '(?, ?, ?)');
+const GRAMS = new Insertion('contract_grams (tenant_id, contract_id, grams)', '(?, ?, ?::int[])');
 
 /**
  * Indexes the contracts of an import. SQLite collects index entries in memory. In the statement that exceeds a limit it

@@ -6,34 +6,34 @@ import { rollupsIn, type Increments } from '../domain/analytics/increments.js';
 import { Entries } from '../domain/analytics/rollups.js';
 import { writeEntries } from './rollups.js';
 
-/** Writes of a process leave so much before one adds it, or characters: to add them takes a few milliseconds. */
-const MOST_WRITES = 64;
+/** Transactions of a process leave so much before one adds it, or characters: to add them takes a few milliseconds. */
+const MOST_LEFT = 64;
 const MOST_CHARACTERS = 32 * 1024;
 /** The tenants whose writes a process counts. */
 const TENANTS = 10_000;
 
-/** Says which writes add what waits: the first of a tenant in a process, and then each that comes after enough. */
+/** Says which transactions add what waits: the first of a tenant in a process, and then each that comes after enough. */
 export class WaitingCount {
-  private readonly left = new LRUCache<string, { readonly writes: number; readonly characters: number }>({
+  private readonly left = new LRUCache<string, { readonly times: number; readonly characters: number }>({
     max: TENANTS,
   });
 
-  /** How many of those that wait the write adds that leaves so many characters; for most 0. */
+  /** How many of those that wait the transaction adds that leaves so many characters; for most 0. */
   due(tenantId: string, characters: number): number {
     const before = this.left.get(tenantId);
-    const writes = (before?.writes ?? 0) + 1;
+    const times = (before?.times ?? 0) + 1;
     const all = (before?.characters ?? 0) + characters;
-    if (before && writes < MOST_WRITES && all < MOST_CHARACTERS) {
-      this.left.set(tenantId, { writes, characters: all });
+    if (before && times < MOST_LEFT && all < MOST_CHARACTERS) {
+      this.left.set(tenantId, { times, characters: all });
       return 0;
     }
-    this.left.set(tenantId, { writes: 0, characters: 0 });
+    this.left.set(tenantId, { times: 0, characters: 0 });
     // Twice as many, so that what ended processes have left is added too.
-    return before ? 2 * writes : MOST_WRITES;
+    return before ? 2 * times : MOST_LEFT;
   }
 }
 
-/** Leaves what a write adds to the rollups, as `textOf` wrote it, to be added later. */
+/** Leaves what writes add to the rollups, as `textOf` wrote it, to be added later. */
 export const waiting = (tenantId: string, changes: string): Fragment =>
   fragment('INSERT INTO waiting_figures (tenant_id, id, changes) VALUES (?, ?, ?)', tenantId, newId(), changes);
 
@@ -59,11 +59,11 @@ interface Adding {
   readonly waits?: boolean;
 }
 
-/** Adds to the rollups what so many writes have left, the oldest first, and returns how many there were. */
+/** Adds to the rollups what so many transactions have left, the oldest first, and returns how many there were. */
 export async function addWaiting(
   tx: Transaction,
   tenantId: string,
-  { most = MOST_WRITES, waits = false }: Adding = {},
+  { most = MOST_LEFT, waits = false }: Adding = {},
 ): Promise<number> {
   if (most === 0) return 0;
   const rows = await tx.all(TAKE[tx.dialect][waits ? 'all' : 'free'], [tenantId, most]);
@@ -73,20 +73,11 @@ export async function addWaiting(
   return rows.length;
 }
 
-/** What a write adds to the rollups at the end of its transaction. */
-interface AddedAtTheEnd {
-  /** What it could not leave as text. */
-  readonly own?: Entries;
-  /** How many of those that wait. */
-  readonly most: number;
-}
-
-/** Adds what the writes of one transaction have to add, in one order, since its rows are locked until the commit. */
-export async function addAtTheEnd(tx: Transaction, tenantId: string, all: readonly AddedAtTheEnd[]): Promise<void> {
-  const [first, ...others] = all.flatMap(({ own }) => own ?? []);
-  for (const other of others) for (const one of other.increments()) first?.add(one);
-  if (first) await writeEntries(tx, { tenantId }, first);
-  await addWaiting(tx, tenantId, { most: all.reduce((sum, { most }) => sum + most, 0) });
+/** Adds to the rollups what the writes of one transaction could not leave. */
+export async function addNow(tx: Transaction, tenantId: string, [first, ...others]: readonly Entries[]): Promise<void> {
+  if (!first) return;
+  for (const other of others) for (const one of other.increments()) first.add(one);
+  await writeEntries(tx, { tenantId }, first);
 }
 
 /** Writers that add seldom wait for each other. */

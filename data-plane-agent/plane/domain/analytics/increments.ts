@@ -40,11 +40,12 @@ const MOST_ENTRIES = 300;
  */
 const FORM = 1;
 
-/** As text, or `null` if they are too many. */
-export function textOf(increments: readonly Increments[]): string | null {
+/** What some writes add, as text, or `null` if it is too much. */
+export function textOf(writes: readonly (readonly Increments[])[]): string | null {
+  const increments = writes.flat();
   let entries = 0;
   for (const { days, groups, contracts } of increments) entries += days.length + groups.length + contracts.length;
-  if (entries > MOST_ENTRIES) return null;
+  if (entries > writes.length * MOST_ENTRIES) return null;
   return JSON.stringify([
     FORM,
     ...increments.map(({ subjectId, ownerId, superiorId, days, groups, contracts }) => [
