@@ -30,6 +30,11 @@ interface Waiting {
   readonly bytes: number;
 }
 
+/** A link of the chain, and the id of its event. */
+interface EventLink extends Link {
+  readonly id: string;
+}
+
 function portions(waiting: readonly Waiting[]): string[][] {
   const found: string[][] = [];
   let bytes = 0;
@@ -92,16 +97,35 @@ export class AuditTrail {
     const head = await this.lockHead();
     const waiting = await this.waiting(BATCH);
     let link: Link = head.link;
-    for (const ids of portions(waiting))
+    for (const ids of portions(waiting)) {
+      const links: EventLink[] = [];
       for (const event of await this.events(ids)) {
         link = linkAfter(link, event);
-        await this.tx.defer(
-          `UPDATE audit_log SET position = ?, hash = ? WHERE ${this.name.rows.sql} AND id = ? AND position IS NULL`,
-          [link.position, link.hash, ...this.name.rows.values, event.id],
-        );
+        links.push({ ...link, id: event.id });
       }
+      await this.writeLinks(links);
+    }
     await this.moveHead(link, head);
     return { chained: waiting.length, more: waiting.length === BATCH };
+  }
+
+  private async writeLinks(links: readonly EventLink[]): Promise<void> {
+    const { sql, values } = this.name.rows;
+    if (this.tx.dialect === 'postgres') {
+      const listOf = (key: keyof EventLink): string => `{${links.map((link) => link[key]).join(',')}}`; // none needs quotes
+      await this.tx.defer(
+        `UPDATE audit_log SET position = link.at_position, hash = link.link_hash FROM unnest(?::uuid[], ?::bigint[], ?::text[]) AS link (event_id, at_position, link_hash) WHERE ${sql} AND id = link.event_id AND position IS NULL`,
+        [listOf('id'), listOf('position'), listOf('hash'), ...values],
+      );
+      return;
+    }
+    for (const { id, position, hash } of links)
+      await this.tx.defer(`UPDATE audit_log SET position = ?, hash = ? WHERE ${sql} AND id = ? AND position IS NULL`, [
+        position,
+        hash,
+        ...values,
+        id,
+      ]);
   }
 
   /** The stored head, and the number of unchained events. */
