@@ -7,6 +7,7 @@ import { deadlineIn, type Deadline } from '../../data-plane-agent/base/deadline.
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { together } from '../../data-plane-agent/base/together.js';
 import { breakableConnectionTo, type BreakableConnection } from '../support/breakable-connection.js';
+import { keptWaiting } from '../support/kept-waiting.js';
 import { createDatabase, needsPostgres, type TestDatabase } from '../support/postgres.js';
 
 const TENANT = { tenantId: newId() };
@@ -67,23 +68,7 @@ describe('writes that may share a transaction on PostgreSQL', () => {
       Object.fromEntries((await tx.all('SELECT id, amount FROM things')).map(({ id, amount }) => [id, amount])),
     );
 
-  /** Keeps the writes of a tenant waiting until it is released, so that those that wait then begin together. */
-  async function busy(on = database): Promise<() => void> {
-    const held = Promise.withResolvers<void>();
-    const begun = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
-    for (const { resolve } of begun)
-      void write(
-        async (tx) => {
-          await tx.get('SELECT 1');
-          resolve();
-          await held.promise;
-        },
-        TENANT,
-        on,
-      );
-    await Promise.all(begun.map(({ promise }) => promise));
-    return held.resolve;
-  }
+  const busy = (on = database): Promise<() => void> => keptWaiting(on, TENANT);
 
   /** Locks a row in a transaction of its own until it is released. */
   async function lockedRow(id: string): Promise<() => Promise<void>> {
