@@ -21,12 +21,12 @@ export interface Sides {
 type Measured = Load & { readonly processorMs?: number };
 
 /** The rounds of one side and one case that are counted. */
-const COUNTED = 5;
+const COUNTED = 9;
 /**
  * Rounds before them that are not: V8 compiles what runs often, which takes the product longer than a small program.
- * They alternate like the others, so that no side is idle for long, gives its memory back and begins anew.
+ * They alternate like the others, so that no side is idle for two seconds, gives its memory back and begins anew.
  */
-const UNCOUNTED = 5;
+const UNCOUNTED = 12;
 
 /** Rounds that alternate between the sides, after checking that both give the same answer. */
 export async function loadRow({ key, name, requests, probes, atLeast, tail }: LoadCase, sides: Sides): Promise<Row> {

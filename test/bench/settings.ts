@@ -8,7 +8,7 @@ const usual = process.argv.includes('--large') ? LARGE : 100_000;
 /** Contracts of the data set. Most have four lines; some have one to sixty. */
 export const CONTRACTS = numberOf('BENCH_CONTRACTS', usual);
 /** Seconds per round of one side of one case. */
-export const SECONDS = numberOf('BENCH_SECONDS', 2);
+export const SECONDS = numberOf('BENCH_SECONDS', 1);
 /** On PostgreSQL. The data set is made for each run there, so that it is smaller unless it is asked for. */
 export const POSTGRES_CONTRACTS = numberOf('BENCH_POSTGRES_CONTRACTS', Math.min(CONTRACTS, 10_000));
 /** What lists and contracts are drawn by: printed, so that a run can be repeated. */
