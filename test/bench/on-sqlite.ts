@@ -62,7 +62,7 @@ export async function onSqlite(folder: string, dataset: Dataset, { rows, undo, m
     rows.push(...(await overloadRows(service, { token: tokens.owner, seconds: SECONDS })));
   }
   if (isWanted('import')) rows.push(...(await importRows(sides, subject, ''))); // it changes the data of both sides
-  if (isWanted('workers')) rows.push(...(await workerRows(folder, subject, SECONDS)));
+  if (isWanted('workers')) rows.push(...(await workerRows(folder, subject, 2 * SECONDS)));
 }
 
 export async function subjectOf(folder: string, tenant: Tenant): Promise<Subject> {
