@@ -88,7 +88,8 @@ export interface WriteOptions {
   /**
    * On PostgreSQL, too, the work may share its transaction with others of its tenant that declare the same, and run at
    * the same time as they. So it must compute what it changes from nothing that they change, except from rows that it
-   * reads by `getForUpdate`, which is the only lock that holds them apart.
+   * reads by `getForUpdate`, which is the only lock that holds them apart, and must not change what they read by
+   * `steady`.
    */
   readonly mayShare?: boolean;
 }
