@@ -118,14 +118,13 @@ export class PostgresPart implements Transaction {
     return this.placed(this.whole.defer(sql, values));
   }
 
-  insert(insertion: Insertion, rows: readonly (readonly Value[])[]): Promise<void> {
-    const refusal = this.refusal();
-    if (refusal) return refusal;
-    if (rows.length > 0) {
-      this.writes++;
-      this.place = this.whole.insertSince(this.place, insertion, rows);
-    }
-    return this.whole.sendIfFull();
+  async insert(insertion: Insertion, rows: readonly (readonly Value[])[]): Promise<void> {
+    this.check();
+    if (rows.length === 0) return;
+    this.writes++;
+    this.place = this.whole.insertSince(this.place, insertion, rows);
+    const sending = this.whole.sendIfFull();
+    if (sending) await sending;
   }
 
   hold(sql: string, values: readonly Value[] = []): Promise<void> {
@@ -154,12 +153,12 @@ export class PostgresPart implements Transaction {
 
   /** Work that fails before it has changed anything needs no undoing. */
   async savepoint<T>(work: () => Promise<T>): Promise<T> {
-    const { writes } = this;
+    const { writes, endsWithChanges } = this;
     const hadChanged = this.hasReturnedRows;
     try {
       return await work();
     } catch (error) {
-      if (this.writes > writes || this.hasReturnedRows !== hadChanged)
+      if (this.writes > writes || this.hasReturnedRows !== hadChanged || this.endsWithChanges !== endsWithChanges)
         throw (this.spoilt = new NeedsItsOwn('a part cannot be undone by itself', { cause: error }));
       throw error;
     }

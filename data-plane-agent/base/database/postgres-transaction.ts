@@ -106,8 +106,8 @@ export class PostgresTransaction implements Transaction {
   }
 
   /** Sends what waits if it is much. */
-  async sendIfFull(): Promise<void> {
-    if (this.pipeline.isFull) await this.pipeline.flush();
+  sendIfFull(): Promise<void> | undefined {
+    return this.pipeline.isFull ? this.pipeline.flush() : undefined;
   }
 
   private put(sql: string, values: readonly Value[]): void {
