@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
+import { Insertion } from '../../data-plane-agent/base/database/insertion.js';
 import { addDays } from '../../data-plane-agent/base/day.js';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
@@ -26,22 +27,33 @@ async function asRebuilt(test: TestPlane): Promise<void> {
   expect(kept).to.deep.equal(await rollupsOf(test));
 }
 
-/** A database that notes each statement that locks rows or takes a lock. */
-function notingLocks(database: Database, locks: Set<string>): Database {
+interface Noted {
+  /** What locks rows, or takes a lock. */
+  readonly locks: Set<string>;
+  /** The tables that are read as what does not change, and those that are changed. */
+  readonly steady: Set<string>;
+  readonly changed: Set<string>;
+}
+
+/** A database that notes what the statements of its writes do. */
+function noting(database: Database, { locks, steady, changed }: Noted): Database {
   const LOCKING = /FOR UPDATE(?: OF \w+)?(?: SKIP LOCKED)?|pg_(?:try_)?advisory\w+/;
-  const noting = (tx: Transaction): Transaction =>
+  const watched = (tx: Transaction): Transaction =>
     new Proxy(tx, {
       get(target, name) {
         const value: unknown = Reflect.get(target, name);
         if (typeof value !== 'function') return value;
-        return (sql: unknown, ...more: unknown[]): unknown => {
+        return (given: unknown, ...more: unknown[]): unknown => {
+          const sql = given instanceof Insertion ? given.sql(1) : given;
+          const read = name === 'steady' ? /FROM (\w+)/g : /(?:INSERT INTO|(?<!DO |FOR )UPDATE|DELETE FROM) (\w+)/g;
+          for (const [, table = ''] of String(sql).matchAll(read)) (name === 'steady' ? steady : changed).add(table);
           const [lock] = LOCKING.exec(name === 'getForUpdate' ? 'FOR UPDATE' : String(sql)) ?? [];
           if (lock !== undefined) locks.add(name === 'getForUpdate' ? `${lock}, noted` : lock);
-          return value.call(target, sql, ...more) as unknown;
+          return value.call(target, given, ...more) as unknown;
         };
       },
     });
-  const write: Database['write'] = (scope, work, options) => database.write(scope, (tx) => work(noting(tx)), options);
+  const write: Database['write'] = (scope, work, options) => database.write(scope, (tx) => work(watched(tx)), options);
   return Object.assign(Object.create(database) as Database, { dialect: database.dialect, write });
 }
 
@@ -150,10 +162,10 @@ describe('writes of many at once', () => {
     });
 
     if (name === 'postgres')
-      it('lock nothing that other parts of their transaction would not notice', async () => {
+      it('lock nothing that other parts would not notice, and change nothing that others read as steady', async () => {
         const [test] = replicas().both();
-        const locks = new Set<string>();
-        const data = replicas().planeOn(notingLocks(test.database, locks));
+        const noted: Noted = { locks: new Set(), steady: new Set(), changed: new Set() };
+        const data = replicas().planeOn(noting(test.database, noted));
         const plane = bind(
           data,
           { ...test.call, idempotency: { key: 'once', requestHash: 'aa' } },
@@ -176,7 +188,21 @@ describe('writes of many at once', () => {
             tx.run('DELETE FROM idempotency_records WHERE tenant_id = ?', [test.call.tenantId]),
           );
         }
-        expect([...locks]).to.have.members([
+        expect(noted.steady).to.include.all.keys(
+          'closed_records',
+          'data_moves',
+          'lifecycle_stages',
+          'lifecycle_templates',
+        );
+        expect(noted.changed).to.include.all.keys(
+          'contracts',
+          'payment_lines',
+          'receipts',
+          'audit_log',
+          'data_versions',
+        );
+        expect([...noted.steady].filter((table) => noted.changed.has(table))).to.deep.equal([]);
+        expect([...noted.locks]).to.have.members([
           'FOR UPDATE, noted',
           'FOR UPDATE SKIP LOCKED', // deletes the rows that it locks
           'pg_advisory_xact_lock_shared', // excludes no other writer of the kind
