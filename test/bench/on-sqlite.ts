@@ -59,7 +59,7 @@ export async function onSqlite(folder: string, dataset: Dataset, { rows, undo, m
     );
   if (isWanted('memory')) rows.push(...(await memoryAfterLoad(service, '')));
   if (isWanted('overload')) {
-    rows.push(...(await overloadRows(service, { token: tokens.owner, seconds: SECONDS })));
+    rows.push(...(await overloadRows(service, { token: tokens.owner, seconds: 2 * SECONDS })));
   }
   if (isWanted('import')) rows.push(...(await importRows(sides, subject, ''))); // it changes the data of both sides
   if (isWanted('workers')) rows.push(...(await workerRows(folder, subject, 2 * SECONDS)));

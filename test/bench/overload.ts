@@ -44,7 +44,7 @@ export async function overloadRows(
   const rounds: Round[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     n = Math.max(n, round * slice);
-    const { perSecond: peak } = await underLoad(origin, requests, { token, seconds: Math.max(2, seconds) });
+    const { perSecond: peak } = await underLoad(origin, requests, { token, seconds });
     const unasked = paths.slice(n, (round + 1) * slice);
     rounds.push({ peak, ...(await overloaded({ origin, token, seconds, peak, paths: unasked })) });
   }

@@ -19,8 +19,8 @@ export interface Transaction {
   readonly dialect: Dialect;
   all(sql: string, values?: readonly Value[]): Promise<Row[]>;
   /**
-   * As `all`, for what does not change until the transaction ends, since a lock that was taken before with `hold` keeps
-   * it, or may have changed since its first row was read without harm. Writes that share the transaction read it once.
+   * As `all`, for what nobody can change until the transaction ends, because of a lock that was taken before with `hold`,
+   * or what may be as old as the transaction without harm. Writes that share the transaction read it once.
    */
   steady(sql: string, values?: readonly Value[]): Promise<readonly Row[]>;
   /** The first row, if any. */

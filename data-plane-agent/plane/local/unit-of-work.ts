@@ -135,6 +135,7 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
    * figures block each other from there until the commit.
    */
   const end = async (tx: Transaction, tenantId: string, all: readonly Recorded[]): Promise<void> => {
+    const entries = all.map((one) => one.entries);
     const due = new DueMarks();
     for (const { invocation, recorder } of all) {
       await recorder.write(tx, { call: invocation.call, action: invocation.name, now: clock.now() });
@@ -142,16 +143,11 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
     }
     const left = await moveDataVersion(tx, tenantId, {
       due,
-      increments: all.map(({ entries }) => entries.increments()),
+      increments: entries.map((one) => one.increments()),
       deletesOld: deletions.next(tenantId),
     });
     if (left > 0) await addWaiting(tx, tenantId, { most: waiting.due(tenantId, left) });
-    else
-      await addNow(
-        tx,
-        tenantId,
-        all.map(({ entries }) => entries),
-      );
+    else await addNow(tx, tenantId, entries);
   };
 
   /** Runs a write of internal state. */

@@ -45,7 +45,7 @@ export async function moveDataVersion(
   const slot = slotOf(tx);
   const changes = increments && textOf(increments);
   const marks = due.statement(tenantId, slot);
-  const left = increments?.flat().length === 0 ? null : changes;
+  const left = increments?.every((one) => one.length === 0) ? null : changes;
   if (tx.dialect === 'postgres') {
     const waits = left === null ? fragment('') : waiting(tenantId, left);
     const also = left === null ? '' : `, waits AS (${waits.sql})`;

@@ -121,7 +121,7 @@ export class LifecycleStore {
     return found;
   }
 
-  /** Others wait with changes of stages, as far as they are held. */
+  /** What is held does not change until the transaction ends. */
   private read(sql: string, values: readonly Value[]): Promise<readonly Row[]> {
     return this.isHeld ? this.tx.steady(sql, values) : this.tx.all(sql, values);
   }
