@@ -1,4 +1,5 @@
 import { isoOrNull } from '../../data-plane-agent/base/instants.js';
+import { asksForJson } from '../../data-plane-agent/base/http/request.js';
 import { s } from '../../data-plane-agent/base/schema.js';
 import { actorOf } from '../access/actor.js';
 import { edit } from '../access/permissions.js';
@@ -47,7 +48,7 @@ export const calendarEndpoints = {
     run: async ({ query, principal, request, services }) => {
       const { location, browser } = await services.calendar.start(principal, query.next ?? null);
       const cookie = { ...services.calendar.cookie, sameSite: 'Lax', value: browser, maxAgeMs: FLOW_MS } as const;
-      return request.asksForJson === true
+      return asksForJson(request)
         ? reply({ url: location }, { cookie })
         : reply({ url: location }, { status: 302, headers: { Location: location }, cookie });
     },

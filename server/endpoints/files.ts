@@ -8,6 +8,7 @@ import {
   PresignedUpload,
   PresignInput,
 } from '../../data-plane-agent/plane/contract/records/files.js';
+import { followsLink } from '../../data-plane-agent/base/http/request.js';
 import { s } from '../../data-plane-agent/base/schema.js';
 import { view } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
@@ -91,9 +92,7 @@ const getFileDownloadUrl = endpoint('GET /files/:id/download', {
   fails: [],
   run: async ({ params, query, plane, request }) => {
     const download = await plane.downloadFile({ fileId: params.id, ...query });
-    return request.followsLink === true
-      ? reply(download, { status: 302, headers: { Location: download.url } })
-      : download;
+    return followsLink(request) ? reply(download, { status: 302, headers: { Location: download.url } }) : download;
   },
 });
 

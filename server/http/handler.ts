@@ -43,7 +43,7 @@ export interface Caller extends Conditions {
   readonly request: RequestInfo;
   /** The timeout of each operation, in milliseconds, if it is longer than usual. */
   readonly timeoutMs: number | undefined;
-  /** The operations that the endpoint may call; none by default. */
+  /** The operations that the endpoint may call. */
   readonly calls: readonly OperationName[];
   /** Aborted when the client disconnects, for requests that need not be completed then. */
   readonly signal: AbortSignal | undefined;
@@ -131,23 +131,19 @@ export function handler(
           : info,
       services: api.services,
       principal,
-      // Created on first access: many endpoints do not use contract data.
-      get plane(): Plane | undefined {
-        const { calls = NO_CALLS, timeoutMs } = endpoint;
-        return (
-          principal &&
-          api.planeFor({
-            ...asked,
-            idempotency: asked.idempotency ?? ownKey(endpoint, principal),
-            principal,
-            request: info,
-            timeoutMs,
-            calls,
-            signal: onlyReads ? signalOf(ctx) : undefined,
-            onReplay,
-          })
-        );
-      },
+      plane:
+        principal &&
+        endpoint.calls &&
+        api.planeFor({
+          ...asked,
+          idempotency: asked.idempotency ?? ownKey(endpoint, principal),
+          principal,
+          request: info,
+          timeoutMs: endpoint.timeoutMs,
+          calls: endpoint.calls,
+          signal: onlyReads ? signalOf(ctx) : undefined,
+          onReplay,
+        }),
     };
     // The declaration's types decide which of these an endpoint sees; an endpoint from the list has lost them.
     await answer(ctx, await endpoint.run(work as Parameters<Endpoint['run']>[0]), () =>
@@ -230,8 +226,6 @@ const ownKey = ({ idempotencyKey: which, route }: Endpoint, { user }: Principal)
   which === 'always' || which === 'own'
     ? idempotencyOf({ key: newId(), userId: user.id, method: '', path: route, requestHash: sha256Hex('null') })
     : null;
-
-const NO_CALLS: readonly OperationName[] = [];
 
 /** Aborted when the client disconnects before the answer is sent; not afterwards, because that costs a stack trace. */
 function signalOf({ res }: HttpContext): AbortSignal {

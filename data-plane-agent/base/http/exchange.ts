@@ -73,8 +73,6 @@ export function beginExchange({
 /** Browsers send less than 200 characters; parsing time grows quadratically with an unclosed quote. */
 const LONGEST_ACCEPT = 1_000;
 const ANYTHING = '*/*';
-const TAKES_JSON = /^(\*\/\*|application\/\*|.+[/+]json)$/i;
-const IS_JSON = /^.+[/+]json$/i;
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,128}$/;
 
 function infoOf(ctx: HttpContext, clock: Clock, trace: Trace | undefined): RequestInfo {
@@ -90,12 +88,9 @@ function infoOf(ctx: HttpContext, clock: Clock, trace: Trace | undefined): Reque
     ...cookiesOf(headers.cookie),
     host: ctx.hostname,
     ifMatch: headers['if-match'],
-    get followsLink() {
-      return !TAKES_JSON.test(preferredType(ctx));
-    },
-    get asksForJson() {
-      return IS_JSON.test(preferredType(ctx));
-    },
+    // Not a getter: each object with a getter of its own has a hidden class of its own, which V8 keeps until its next full
+    // garbage collection, and with it the getter, the context and all of the request.
+    preferredType: () => preferredType(ctx),
     receivedAt: clock.now(),
   };
 }

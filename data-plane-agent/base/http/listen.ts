@@ -10,6 +10,7 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { InFlight } from '../in-flight.js';
 import { SECURITY_HEADERS } from './headers.js';
 import { frameworkBody, JSON_TYPE, statusText } from './problems.js';
 
@@ -106,15 +107,14 @@ export async function listen(
  * kept, and a client would send its next request into a connection that `stop` is closing.
  */
 function closingConnections(server: Server): () => void {
-  const running = new Set<ServerResponse>();
+  const running = new InFlight<ServerResponse>();
   let isEnding = false;
   const close = (answer: ServerResponse): void => {
     if (!answer.headersSent) answer.setHeader('Connection', 'close');
   };
   const follow: RequestListener = (_request, answer) => {
     if (isEnding) close(answer);
-    running.add(answer);
-    answer.once('close', () => running.delete(answer));
+    answer.once('close', running.add(answer));
   };
   server.prependListener('request', follow);
   server.prependListener('checkContinue', follow);

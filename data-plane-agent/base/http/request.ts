@@ -21,10 +21,8 @@ export interface RequestInfo {
   /** The host name of the request, without the port. */
   readonly host?: string;
   readonly ifMatch: string | undefined;
-  /** The client prefers a redirect to JSON, as a browser following a link does. */
-  readonly followsLink?: boolean;
-  /** The client names JSON as the type that it prefers. Accepting any type is not enough. */
-  readonly asksForJson?: boolean;
+  /** The first of the types that the client prefers most, from `Accept`. Found when it is asked for: few endpoints do. */
+  readonly preferredType?: () => string;
   readonly receivedAt: number;
   /** Set for a write with an `Idempotency-Key`. */
   readonly keyed?: KeyedRequest;
@@ -39,3 +37,14 @@ export interface KeyedRequest {
   /** Call when the response is the stored one. */
   onReplay(): void;
 }
+
+/** Whether the client prefers a redirect to JSON, as a browser following a link does. */
+export const followsLink = ({ preferredType }: RequestInfo): boolean =>
+  preferredType !== undefined && !TAKES_JSON.test(preferredType());
+
+/** Whether the client names JSON as the type that it prefers. Accepting any type is not enough. */
+export const asksForJson = ({ preferredType }: RequestInfo): boolean =>
+  preferredType !== undefined && IS_JSON.test(preferredType());
+
+const TAKES_JSON = /^(\*\/\*|application\/\*|.+[/+]json)$/i;
+const IS_JSON = /^.+[/+]json$/i;

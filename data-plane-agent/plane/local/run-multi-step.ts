@@ -4,10 +4,9 @@ import type { Log } from '../../base/log.js';
 import { unlessAborted } from '../../base/unless-aborted.js';
 import type { Answer } from '../contract/data-plane.js';
 import type { MultiStepOperation } from '../contract/operation.js';
-import type { Steps } from '../contract/steps.js';
 import type { ObjectStore } from '../files/objects/object-store.js';
 import type { FileServices } from '../files/services.js';
-import type { OperationContext, MultiStepContext } from '../steps/operation-context.js';
+import type { MultiStepContext } from '../steps/operation-context.js';
 import { createSteps, type Progress } from './steps.js';
 import type { InTurn } from './turns.js';
 import { answered, type Invocation, type UnitsOfWork } from './unit-of-work.js';
@@ -41,7 +40,7 @@ export function multiStepRunner({
   invocation: Invocation,
   run: { readonly input: unknown; readonly progress: Progress },
 ) => Promise<Answer<unknown>> {
-  const externally = ({ name }: Invocation): ExternalServices => {
+  const externally: Find = ({ name }) => {
     if (!outside) throw new Error(`${name} needs an object store, and this data plane was opened without one`);
     return outside;
   };
@@ -56,7 +55,11 @@ export function multiStepRunner({
     const output = await inTurn(operation, invocation, () =>
       units.alone(invocation, async () => {
         try {
-          const output = await operation.perform(contextOf(steps, invocation), call, input);
+          const output = await operation.perform(
+            Object.assign(new External(invocation, externally), steps),
+            call,
+            input,
+          );
           // Without `conclude` the output is stored under the key here.
           return concluded() || !call.idempotency ? output : await steps.conclude(() => Promise.resolve(output));
         } catch (error) {
@@ -68,32 +71,44 @@ export function multiStepRunner({
     );
     return { output, replayed: concluded()?.replayed ?? false };
   };
+}
 
-  /** Steps that need nothing but the database also run in a data plane without other services. */
-  function contextOf(steps: Steps<OperationContext>, invocation: Invocation): MultiStepContext {
-    const { name, call, deadline } = invocation;
-    const logOf = (): Log =>
-      externally(invocation).log.child({ operation: name, requestId: call.requestId, tenantId: call.tenantId });
-    return {
-      ...steps,
-      get files() {
-        const { files } = externally(invocation);
-        return { ...files, objects: untilEnded(files.objects, deadline.signal) };
-      },
-      get log() {
-        return logOf();
-      },
-      afterwards(rest) {
-        // The response is final, so the remaining work has no deadline.
-        deadline.settle();
-        externally(invocation).afterwards(
-          rest().catch((error: unknown) => {
-            logOf().error({ err: error }, 'background work failed');
-          }),
-        );
-      },
-    };
+type Find = (invocation: Invocation) => ExternalServices;
+
+/**
+ * What a call's steps use besides the database, looked up when it is used: steps that need nothing but the database also
+ * run in a data plane without other services. A class, since each object with getters of its own has a hidden class of
+ * its own, which V8 keeps, with all of the call, until its next full garbage collection.
+ */
+class External implements Pick<MultiStepContext, 'files' | 'log' | 'afterwards'> {
+  constructor(
+    private readonly invocation: Invocation,
+    private readonly find: Find,
+  ) {}
+
+  get files(): FileServices {
+    const { files } = this.find(this.invocation);
+    return { ...files, objects: untilEnded(files.objects, this.invocation.deadline.signal) };
   }
+
+  get log(): Log {
+    const { name, call } = this.invocation;
+    return this.find(this.invocation).log.child({
+      operation: name,
+      requestId: call.requestId,
+      tenantId: call.tenantId,
+    });
+  }
+
+  readonly afterwards = (rest: () => Promise<void>): void => {
+    // The response is final, so the remaining work has no deadline.
+    this.invocation.deadline.settle();
+    this.find(this.invocation).afterwards(
+      rest().catch((error: unknown) => {
+        this.log.error({ err: error }, 'background work failed');
+      }),
+    );
+  };
 }
 
 /**

@@ -18,6 +18,7 @@ const endpoints = {
     needs: 'signed_in',
     body,
     returns: Record,
+    calls: ['getContract'],
     fails: [],
     run: ({ body: sent, plane }) => {
       touch(plane);
@@ -28,6 +29,7 @@ const endpoints = {
     summary: 'Read',
     needs: 'signed_in',
     returns: Record,
+    calls: ['getContract'],
     fails: [],
     run: ({ plane }) => {
       touch(plane);
@@ -39,6 +41,7 @@ const endpoints = {
     needs: 'signed_in',
     body,
     returns: Record,
+    calls: ['getContract'],
     fails: [],
     run: ({ plane }) => {
       touch(plane);

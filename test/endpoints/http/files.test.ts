@@ -29,6 +29,7 @@ const endpoints = {
     produces: 'text/csv',
     idempotencyKey: 'none',
     returns: File,
+    calls: ['listContracts'],
     fails: [],
     run: ({ plane }) => (plane ? run() : Promise.reject(new Error('there is no plane'))),
   }),
