@@ -6,6 +6,8 @@ export type Day = string;
 
 /** Parses `YYYY-MM-DD`, or a full ISO timestamp, whose calendar day is used as written (no zone shift). */
 export function parseDay(text: string): Day | undefined {
+  const parts = dayParts(text);
+  if (parts) return exists(...parts) ? text : undefined;
   const match = ISO_DAY_OR_TIMESTAMP.exec(text);
   if (match === null || !exists(Number(match[1]), Number(match[2]), Number(match[3]))) return undefined;
   return text.slice(0, 'YYYY-MM-DD'.length);
@@ -108,6 +110,8 @@ const CHINESE_DAY = /^(\d{4})\s?年\s?(\d{1,2})\s?月\s?(\d{1,2})\s?日$/;
 const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/;
 const FIRST_DAY = new Date(0).setUTCFullYear(1, 0, 1) / DAY_MS;
 const LAST_DAY = Date.UTC(9999, 11, 31) / DAY_MS;
+/** Days from 1 March of the year 0 to 1970-01-01. */
+const EPOCH = 719_468;
 const SERIAL_EPOCH = Date.UTC(1899, 11, 30) / DAY_MS;
 
 function civilDay(yearText = '', monthText = '', dayText = ''): Day | undefined {
@@ -128,16 +132,39 @@ function format(year: number, month: number, day: number): Day {
   return `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
 }
 
-function partsOf(day: Day): [year: number, month: number, day: number] {
-  const match = ISO_DAY_OR_TIMESTAMP.exec(day);
-  if (match === null || day.length !== 10) throw new RangeError(`not a civil day: ${day}`);
-  return [Number(match[1]), Number(match[2]), Number(match[3])];
+type Parts = readonly [year: number, month: number, day: number];
+
+/** The parts of a text of the form `YYYY-MM-DD`, which may be no day that exists. Each line of a contract has several. */
+function dayParts(text: string): Parts | undefined {
+  if (text.length !== 'YYYY-MM-DD'.length || text[4] !== '-' || text[7] !== '-') return undefined;
+  const parts = [digits(text, 0, 4), digits(text, 5, 7), digits(text, 8, 10)] as const;
+  return Number.isNaN(parts[0] + parts[1] + parts[2]) ? undefined : parts;
 }
 
-/** Days since 1970-01-01. Uses `setUTCFullYear` because `Date.UTC` misreads years below 100. */
+/** The number that a part of a text is; NaN if it has anything but digits. */
+function digits(text: string, from: number, to: number): number {
+  let number = 0;
+  for (let at = from; at < to; at++) {
+    const digit = text.charCodeAt(at) - 0x30;
+    if (digit < 0 || digit > 9) return NaN;
+    number = 10 * number + digit;
+  }
+  return number;
+}
+
+function partsOf(day: Day): Parts {
+  const parts = dayParts(day);
+  if (!parts) throw new RangeError(`not a civil day: ${day}`);
+  return parts;
+}
+
+/** Days since 1970-01-01, also of a day beyond the end of its month. Years begin in March here, so that a leap day is the last. */
 function numberOfDay(day: Day): number {
   const [year, month, dayOfMonth] = partsOf(day);
-  return new Date(0).setUTCFullYear(year, month - 1, dayOfMonth) / DAY_MS;
+  const years = month > 2 ? year : year - 1;
+  const months = month > 2 ? month - 3 : month + 9;
+  const leapDays = Math.floor(years / 4) - Math.floor(years / 100) + Math.floor(years / 400);
+  return 365 * years + leapDays + Math.floor((153 * months + 2) / 5) + dayOfMonth - 1 - EPOCH;
 }
 
 function dayOfNumber(number: number): Day {
