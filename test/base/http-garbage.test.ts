@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { Worker } from 'node:worker_threads';
+import type { Answering, Counted } from '../support/answering-thread.js';
 import { program } from '../support/programs.js';
 
 const CONNECTIONS = 64;
@@ -13,7 +14,7 @@ describe('the HTTP of a process', () => {
   before(async () => {
     agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
     thread = new Worker(program('test/support/answering-thread.ts'), { execArgv: [] });
-    [port] = (await once(thread, 'message')) as [number];
+    [{ port }] = (await once(thread, 'message')) as [Answering];
   });
   after(async () => {
     agent.destroy();
@@ -35,7 +36,7 @@ describe('the HTTP of a process', () => {
   };
   const oldBytes = async (): Promise<number> => {
     thread.postMessage('old');
-    const [bytes] = (await once(thread, 'message')) as [number];
+    const [{ oldBytes: bytes }] = (await once(thread, 'message')) as [Counted];
     return bytes;
   };
 

@@ -7,9 +7,16 @@ import { listen } from '../../data-plane-agent/base/http/listen.js';
 import { createLog } from '../../data-plane-agent/base/log.js';
 
 /**
- * Answers requests in a thread, and so in a heap, of its own. Posts its port, and for each message the number of bytes
- * that have come into the old generation so far, also if they have left it again.
+ * Answers requests in a thread, and so in a heap, of its own. Posts its port, and for each message how many bytes have
+ * come into the old generation so far, also if they have left it again.
  */
+export interface Answering {
+  readonly port: number;
+}
+export interface Counted {
+  readonly oldBytes: number;
+}
+
 const app = createHttpApp({
   clock: systemClock,
   log: createLog({ level: 'silent', name: 'test' }),
@@ -28,18 +35,18 @@ const app = createHttpApp({
 const handle = app.callback();
 const { port } = await listen((request, answer) => void handle(request, answer), { host: '127.0.0.1', port: 0 });
 
-const oldBytes = (): number =>
+const present = (): number =>
   getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? 0;
-let [come, last] = [0, oldBytes()];
+let [come, last] = [0, present()];
 const look = (): void => {
-  const now = oldBytes();
+  const now = present();
   come += Math.max(0, now - last);
   last = now;
 };
 setInterval(look, 5);
 
-parentPort?.postMessage(port);
+parentPort?.postMessage({ port } satisfies Answering);
 parentPort?.on('message', () => {
   look();
-  parentPort?.postMessage(come);
+  parentPort?.postMessage({ oldBytes: come } satisfies Counted);
 });
