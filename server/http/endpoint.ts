@@ -97,14 +97,19 @@ export const isChallenged = ({ body }: Pick<Endpoint, 'body'>): boolean =>
 export type Route = `${'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'} /${string}`;
 export type Access = 'public' | 'signed_in' | Need;
 
-/** What an endpoint's `run` is given. `principal` and `plane` are present only if the endpoint needs a caller. */
+/**
+ * What an endpoint's `run` is given: `principal` only if the endpoint needs a caller, `plane` only if it also declares what
+ * it `calls`.
+ */
 export type HandlerInput<R extends Route, B, Q, N, C extends OperationName> = {
   readonly params: { readonly [K in PathParam<R>]: string };
   readonly body: B extends TSchema ? Static<B> : undefined;
   readonly query: Q extends TSchema ? Static<Q> : Record<string, never>;
   readonly request: RequestInfo;
   readonly services: Services;
-} & (N extends 'public' ? object : { readonly principal: Principal; readonly plane: Pick<Plane, C> });
+} & (N extends 'public'
+  ? object
+  : { readonly principal: Principal } & ([C] extends [never] ? object : { readonly plane: Pick<Plane, C> }));
 
 type PathParam<R extends string> = R extends `${string}:${infer P}/${infer Rest}`
   ? P | PathParam<`/${Rest}`>

@@ -131,6 +131,7 @@ export function handler(
           : info,
       services: api.services,
       principal,
+      // Many endpoints use no contract data.
       plane:
         principal &&
         endpoint.calls &&

@@ -35,8 +35,11 @@ const app = createHttpApp({
 const handle = app.callback();
 const { port } = await listen((request, answer) => void handle(request, answer), { host: '127.0.0.1', port: 0 });
 
-const present = (): number =>
-  getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? 0;
+function present(): number {
+  const old = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space');
+  if (!old) throw new Error('V8 names no space `old_space`');
+  return old.space_used_size;
+}
 let [come, last] = [0, present()];
 const look = (): void => {
   const now = present();

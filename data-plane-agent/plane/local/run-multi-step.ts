@@ -56,7 +56,7 @@ export function multiStepRunner({
       units.alone(invocation, async () => {
         try {
           const output = await operation.perform(
-            Object.assign(new External(invocation, externally), steps),
+            Object.assign(new ExternalContext(invocation, externally), steps),
             call,
             input,
           );
@@ -80,7 +80,7 @@ type Find = (invocation: Invocation) => ExternalServices;
  * run in a data plane without other services. A class, since each object with getters of its own has a hidden class of
  * its own, which V8 keeps, with all of the call, until its next full garbage collection.
  */
-class External implements Pick<MultiStepContext, 'files' | 'log' | 'afterwards'> {
+class ExternalContext implements Pick<MultiStepContext, 'files' | 'log' | 'afterwards'> {
   constructor(
     private readonly invocation: Invocation,
     private readonly find: Find,
