@@ -253,6 +253,41 @@ describe('writes that may share a transaction on PostgreSQL', () => {
     expect(one).not.to.equal(other);
   });
 
+  it('run after the first of them that must be alone, and then share one again', async () => {
+    const needsX =
+      (id: string): Work =>
+      async (tx) => {
+        if (!(await tx.get(AMOUNT, ['x']))) {
+          tx.mustBeAlone();
+          await tx.defer(INSERT, ['x', 1]);
+        }
+        return put(id)(tx);
+      };
+    const [one, first, second, third] = await atOnce(put('y'), needsX('m'), needsX('n'), needsX('o'));
+    expect([one, first, second, third].every(isTransaction)).to.equal(true);
+    expect(second).to.equal(third);
+    expect(new Set([one, first, second])).to.have.length(3);
+    expect(await amounts()).to.have.all.keys('a', 'b', 'x', 'y', 'm', 'n', 'o');
+  });
+
+  it('share one with what comes in the same turn of the event loop, if nobody runs', async () => {
+    const [one, other] = await Promise.all([write(put('x')), write(put('y'))]);
+    expect(isTransaction(one)).to.equal(true);
+    expect(one).to.equal(other);
+  });
+
+  it('run in two transactions at once, and in two more if those are full', async () => {
+    const release = await busy();
+    const few = Array.from({ length: 7 }, (_, n) => write(put(`few${n}`)));
+    await write(put('eighth'));
+    expect(new Set(await Promise.all(few))).to.have.length(1);
+    const waiting = write(put('waits'));
+    await sleep(100);
+    expect(await amounts()).not.to.have.any.keys('waits');
+    release();
+    await waiting;
+  });
+
   it('that lock rows in different orders in two transactions all end', async () => {
     const both =
       (first: string, second: string): Work =>

@@ -62,10 +62,11 @@ describe('writes of many at once', () => {
     it('enter contracts together, and refuse a number that another has', async () => {
       const [test] = replicas().both();
       const numbers = Array.from({ length: 34 }, (_, n) => `N-${n}`);
-      await Promise.all(
-        numbers.map((contractNo) => test.plane.createContract(aContract({ contractNo, payments: [aLine()] }))),
-      );
-      if (name === 'postgres') expect(await transactionsOf(test, 'contracts')).to.equal(8); // four by themselves
+      const enter = (contractNo: string) => test.plane.createContract(aContract({ contractNo, payments: [aLine()] }));
+      const [first = '', ...others] = numbers;
+      await enter(first);
+      await Promise.all(others.map(enter));
+      if (name === 'postgres') expect(await transactionsOf(test, 'contracts')).to.equal(6); // four of eight
       const again = await Promise.allSettled(
         [...numbers.slice(0, 5), 'N-34', 'N-35', 'N-35', 'N-36', 'N-36'].map((contractNo) =>
           test.plane.createContract(aContract({ contractNo })),
@@ -85,6 +86,8 @@ describe('writes of many at once', () => {
       const entered = Array.from({ length: 8 }, () => test.plane.createContract(aContract({ typeCode: 'sale' })));
       expect(await Promise.all(refused)).to.deep.equal(Array<string>(4).fill('NOT_FOUND'));
       expect((await Promise.all(entered)).map(({ typeCode }) => typeCode)).to.deep.equal(Array<string>(8).fill('sale'));
+      // Four creates are in the transaction of the four receipts; the first of each four is by itself.
+      if (name === 'postgres') expect(await transactionsOf(test, 'contracts')).to.equal(4);
     });
 
     it('leave no more to be added to the figures than others, however many lines they have', async function () {
@@ -219,7 +222,7 @@ describe('writes of many at once', () => {
         }),
       );
       await Promise.all(lines.map((paymentId) => test.plane.recordReceipt({ paymentId, receivedAmount: 1 })));
-      if (name === 'postgres') expect(await transactionsOf(test, 'receipts')).to.equal(6);
+      if (name === 'postgres') expect(await transactionsOf(test, 'receipts')).to.equal(3);
       expect(await test.plane.getPaymentStats({})).to.include({ received: 18 });
       await asRebuilt(test);
     });

@@ -14,6 +14,9 @@ export class NeedsItsOwn extends Error {
   override readonly name = 'NeedsItsOwn';
 }
 
+/** A part needs what only a transaction of its own can do, before the others: they depend on it. */
+export class GoesFirst extends NeedsItsOwn {}
+
 /** A change may return rows. */
 const CHANGES = /\b(?:INSERT|UPDATE|DELETE)\b/;
 
@@ -148,7 +151,7 @@ export class PostgresPart implements Transaction {
   }
 
   mustBeAlone(): void {
-    throw (this.spoilt = new NeedsItsOwn('others have to wait for what this changes'));
+    throw (this.spoilt = new GoesFirst('others have to wait for what this changes'));
   }
 
   /** Work that fails before it has changed anything needs no undoing. */

@@ -4,12 +4,17 @@ import { begun, together } from '../together.js';
 import { unlessAborted } from '../unless-aborted.js';
 import type { Scope, Transaction } from './database.js';
 import { DatabaseError, isDatabaseError } from './errors.js';
-import { LockedByAnother, NeedsItsOwn, PostgresPart, type Common } from './postgres-part.js';
+import { GoesFirst, LockedByAnother, NeedsItsOwn, PostgresPart, type Common } from './postgres-part.js';
 import type { PostgresTransaction } from './postgres-transaction.js';
 
-/** So many transactions of a tenant run at once: some are computed while the statements of others run. */
+/**
+ * So many transactions of a tenant run at once: one is computed while the statements of the other run. Those that wait
+ * meanwhile share the next one. With four at once half of all transactions had a single write.
+ */
+const AT_ONCE = 2;
+/** So many if each has as many writes as may share one: where the database is far away, they mostly wait for it. */
 const MOST_AT_ONCE = 4;
-/** So many writes share one. Two transactions of sixteen do a sixth less. */
+/** So many writes share one. */
 const MOST_WRITES = 8;
 /** One that lasts longer in milliseconds, as when it waits for a lock, lets another begin. */
 const BLOCKED_MS = 250;
@@ -44,18 +49,23 @@ interface Write {
 interface Ended {
   readonly write: Write;
   readonly hasChanged: boolean;
+  /** It has left the transaction, to be run before the others that have. */
+  readonly goesFirst?: boolean;
   settle(): Promise<void>;
 }
 
 interface Queue {
   readonly waiting: Write[];
   running: number;
+  /** Whether some of them begin at the end of this turn of the event loop. */
+  isComing: boolean;
 }
 
 /**
  * Has writes of a tenant that wait share a transaction. Their statements then go to the server in the same messages, and
- * the commit is one: with many writes at a time this takes half the processor time. A write that finds nobody runs at
- * once and by itself, as do all of them when a shared transaction has failed for any reason: none of it was kept.
+ * the commit is one: with many writes at a time this takes half the processor time. A write begins in the turn of the
+ * event loop in which it comes, with what else has come in it, unless others have to end first. When a shared
+ * transaction has failed for any reason, each of its writes runs by itself: none of it was kept.
  */
 export class SharedWrites {
   private readonly queues = new Map<string, Queue>();
@@ -70,11 +80,11 @@ export class SharedWrites {
     const { promise, resolve: done, reject: failed } = Promise.withResolvers<unknown>();
     const result = begun(promise);
     const write: Write = { scope, work, begins: turn.resolve, done, failed };
-    const queue = this.queues.get(tenantId) ?? { waiting: [], running: 0 };
+    const queue = this.queues.get(tenantId) ?? { waiting: [], running: 0, isComing: false };
     this.queues.set(tenantId, queue);
     queue.waiting.push(write);
-    this.begin(tenantId, queue);
-    if (deadline && queue.waiting.includes(write)) {
+    this.beginSoon(tenantId, queue);
+    if (deadline) {
       try {
         await unlessAborted(deadline.signal, turn.promise);
       } catch (error) {
@@ -86,14 +96,23 @@ export class SharedWrites {
     return (await result) as T; // what `work` resolved to
   }
 
+  private beginSoon(tenantId: string, queue: Queue): void {
+    if (queue.isComing) return;
+    queue.isComing = true;
+    setImmediate(() => {
+      queue.isComing = false;
+      this.begin(tenantId, queue);
+    });
+  }
+
   private begin(tenantId: string, queue: Queue): void {
-    while (queue.running < MOST_AT_ONCE && queue.waiting.length > 0) {
+    while (mayBegin(queue)) {
       const writes = queue.waiting.splice(0, MOST_WRITES);
       for (const { begins } of writes) begins();
       queue.running++;
       const over = once(() => {
         queue.running--;
-        this.begin(tenantId, queue);
+        this.beginSoon(tenantId, queue);
       });
       const blocked = setTimeout(over, BLOCKED_MS);
       void this.run(tenantId, writes).finally(() => {
@@ -123,6 +142,9 @@ export class SharedWrites {
       ended = writes.map((write) => ({ write, hasChanged: false, settle: () => this.runAlone(write) }));
     }
     await Promise.all(ended.map(({ settle }) => settle()));
+    const [next, ...others] = ended.filter(({ goesFirst }) => goesFirst).map(({ write }) => write);
+    if (next) await this.runAlone(next);
+    if (others.length > 0) await this.run(tenantId, others);
   }
 
   /** Runs them as parts of one transaction. Throws if it has to be rolled back because of one of them. */
@@ -141,6 +163,8 @@ export class SharedWrites {
       part.check();
       return { write, hasChanged: part.hasChanged, settle: async () => write.done(output) };
     } catch (error) {
+      if (error instanceof GoesFirst && !part.hasChanged)
+        return { write, hasChanged: false, goesFirst: true, settle: () => Promise.resolve() };
       if (part.hasChanged || error instanceof NeedsItsOwn || error instanceof DatabaseError) throw error;
       const settle = error instanceof LockedByAnother ? () => this.runAlone(write) : async () => write.failed(error);
       return { write, hasChanged: false, settle };
@@ -154,6 +178,11 @@ export class SharedWrites {
       failed(error);
     }
   }
+}
+
+function mayBegin({ waiting, running }: Queue): boolean {
+  const isFull = waiting.length >= MOST_WRITES;
+  return waiting.length > 0 && running < (isFull ? MOST_AT_ONCE : AT_ONCE);
 }
 
 /** What a part that has changed nothing has read is not in doubt, but may depend on what is. */
