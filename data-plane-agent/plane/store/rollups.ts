@@ -1,5 +1,5 @@
 import type { Transaction } from '../../base/database/database.js';
-import { valuesOf } from '../../base/compiled-objects.js';
+import { objectOf, valuesOf } from '../../base/compiled-objects.js';
 import type { Entries } from '../domain/analytics/rollups.js';
 import {
   DAY_COLUMNS,
@@ -54,6 +54,7 @@ function rollup<C extends string>({ table, keys, columns, first }: Rollup<C>) {
     sqlite: eachRow(table, keys, named),
     postgres: allRows(table, keys, named),
     values: valuesOf(named) as (figures: Figures<C>) => (number | undefined)[],
+    row: objectOf<string | number | undefined>([...keys, ...named].map(brief)),
   });
   const [all, some] = [written(columns), written(first)];
   return {
@@ -63,16 +64,14 @@ function rollup<C extends string>({ table, keys, columns, first }: Rollup<C>) {
       entries: readonly Entry<C>[],
     ): Promise<void> {
       const isMoved = entries.some(({ figures }) => others(figures).some((figure) => (figure ?? 0) !== 0));
-      const { values, ...texts } = isMoved ? all : some;
+      const { values, row, ...texts } = isMoved ? all : some;
       const text = texts[tx.dialect];
       if (tx.dialect === 'sqlite')
         for (const { key, figures } of entries)
           await tx.defer(text, [tenantId, slot, ...key, ...values(figures).map((figure) => figure ?? 0)]);
       else
         for (let at = 0; at < entries.length; at += MOST_ROWS) {
-          const rows = entries
-            .slice(at, at + MOST_ROWS)
-            .map(({ key, figures }) => ({ ...Object.fromEntries(keys.map((name, i) => [name, key[i]])), ...figures }));
+          const rows = entries.slice(at, at + MOST_ROWS).map(({ key, figures }) => row([...key, ...values(figures)]));
           await tx.defer(text, [tenantId, slot, JSON.stringify(rows)]);
         }
     },
@@ -85,16 +84,19 @@ function eachRow(table: string, keys: readonly string[], named: readonly string[
   return `INSERT INTO ${table} (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')}) ${added(table, keys, named)}`;
 }
 
+/** The name of a column in JSON: the text would be mostly names otherwise. */
+function brief(_: string, place: number): string {
+  return `c${place}`;
+}
+
 /** PostgreSQL takes most of the time of such a statement to begin it: all rows are one, as JSON. */
 function allRows(table: string, keys: readonly string[], named: readonly string[]): string {
-  const types = [
-    ...keys.map((name) => `${name} ${name.endsWith('_id') ? 'uuid' : 'text'}`),
-    ...named.map((name) => `${name} bigint`),
-  ];
-  const values = [...keys, ...named.map((name) => `coalesce(${name}, 0)`)];
+  const all = [...keys, ...named];
+  const types = [...keys.map((name) => (name.endsWith('_id') ? 'uuid' : 'text')), ...named.map(() => 'bigint')];
+  const values = all.map((name, i) => (i < keys.length ? brief(name, i) : `coalesce(${brief(name, i)}, 0)`));
   return (
-    `INSERT INTO ${table} (${['tenant_id', 'slot', ...keys, ...named].join(', ')}) SELECT CAST(? AS uuid), CAST(? AS integer), ${values.join(', ')} ` +
-    `FROM json_to_recordset(CAST(? AS json)) AS x (${types.join(', ')}) ${added(table, keys, named)}`
+    `INSERT INTO ${table} (${['tenant_id', 'slot', ...all].join(', ')}) SELECT CAST(? AS uuid), CAST(? AS integer), ${values.join(', ')} ` +
+    `FROM json_to_recordset(CAST(? AS json)) AS x (${types.map((type, i) => `${brief(type, i)} ${type}`).join(', ')}) ${added(table, keys, named)}`
   );
 }
 
