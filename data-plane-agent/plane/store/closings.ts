@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.js';
 import type { Transaction } from '../../base/database/database.js';
 import { isId } from '../../base/ids.js';
+import { inLanes } from '../../base/together.js';
 import type { Call } from '../contract/call.js';
 
 /**
@@ -8,6 +9,9 @@ import type { Call } from '../contract/call.js';
  * takes.
  */
 const CLOSED_MS = 10 * 60_000;
+
+/** So many records are asked for in one message to PostgreSQL. */
+const LANES = 32;
 
 /**
  * Records of the control plane, which is in another database, that are being deleted. The control plane closes a record
@@ -39,7 +43,9 @@ export class ClosingStore {
    * taken within a savepoint ends with it.
    */
   async hold(recordIds: Iterable<string>): Promise<void> {
-    for (const id of recordIds) if (await this.isOpen(id)) this.held.add(id);
+    await inLanes([...recordIds], LANES, async (id) => {
+      if (await this.isOpen(id)) this.held.add(id);
+    });
   }
 
   /**

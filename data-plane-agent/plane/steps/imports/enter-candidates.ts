@@ -1,5 +1,5 @@
 import { isFailure } from '../../../base/failures.js';
-import { inLanes } from '../../../base/together.js';
+import { inLanes, together } from '../../../base/together.js';
 import { yielding, type YieldIfDue } from '../../../base/yielding.js';
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
@@ -14,6 +14,7 @@ import type { LineRow } from '../../tables/payment-lines.js';
 import { lineWarnings } from '../../domain/payments/line-warnings.js';
 import { planWarnings } from '../../domain/payments/plan-warnings.js';
 import { enterContract, type Entered } from '../contracts/enter-contract.js';
+import { holdForEntering } from '../fields/contract-values.js';
 import { reusedWarning, sharedTransfers, transfersOf } from '../receivables/shared-transfers.js';
 import type { OperationContext } from '../operation-context.js';
 import type { PreparedImport, ReadFile } from './prepare-candidates.js';
@@ -53,16 +54,26 @@ export async function enterChecked(
   call: Call,
   { checked, members, unread, isRepeatable = false }: EnteringParts,
 ): Promise<Outcome[]> {
-  const { store } = context;
-  await store.closings.hold(new Set(checked.flatMap(({ result }) => (result.ok ? [result.input.subjectId] : []))));
-  await store.lifecycle.ensureShipped(); // outside the savepoints, which may be rolled back
+  await holdForAll(
+    context,
+    checked.flatMap(({ result }) => (result.ok ? [result.input] : [])),
+  );
   const entering: Entering = { members, yieldIfDue: yielding(context.signal), unread, isRepeatable, entered: [] };
   const outcomes: Outcome[] = [];
   const size = isRepeatable && context.lanes === 1 ? 1 : PER_SAVEPOINT;
   for (let at = 0; at < checked.length; at += size)
     outcomes.push(...(await enterSome(context, call, { checked: checked.slice(at, at + size), entering })));
-  await store.contracts.index(entering.entered, entering.yieldIfDue);
+  await context.store.contracts.index(entering.entered, entering.yieldIfDue);
   return outcomes;
+}
+
+/** Outside the savepoints: when one is rolled back, what was locked in it is free, and what was written is gone. */
+async function holdForAll(context: OperationContext, inputs: readonly ContractInput[]): Promise<void> {
+  const { store } = context;
+  await store.closings.hold(new Set(inputs.map(({ subjectId }) => subjectId)));
+  await store.lifecycle.ensureShipped();
+  const withValues = inputs.find(({ dynamicFields }) => Object.keys(dynamicFields ?? {}).length > 0);
+  await together(store.lifecycle.hold(), holdForEntering(context, withValues?.dynamicFields));
 }
 
 /** What can be said only when all contracts are entered: the warnings, and the rows that were rejected. */
