@@ -79,10 +79,13 @@ forEachFileServer(
                 () => undefined,
                 (error: unknown) => error,
               );
-            // Undefined if the server's own job has scanned the file first, and met the same refusal.
+            // Undefined if the server's own job scans the file first, and meets the same refusal, perhaps later.
             if (reported !== undefined)
               expect(isFailure(reported, 'OBJECT_STORE_UNAVAILABLE'), 'of the store').to.equal(true);
-            expect(refusals).to.be.greaterThan(0);
+            await until(
+              async () => refusals,
+              (so) => so > 0,
+            );
           },
         );
         expect((await record(file.id)).scanStatus).to.equal('infected');
