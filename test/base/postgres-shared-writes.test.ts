@@ -276,17 +276,37 @@ describe('writes that may share a transaction on PostgreSQL', () => {
     expect(one).to.equal(other);
   });
 
-  it('run in two transactions at once, and in two more if those are full', async () => {
-    const release = await busy();
-    const few = Array.from({ length: 7 }, (_, n) => write(put(`few${n}`)));
-    await write(put('eighth'));
-    expect(new Set(await Promise.all(few))).to.have.length(1);
-    const waiting = write(put('waits'));
-    await sleep(100);
-    expect(await amounts()).not.to.have.any.keys('waits');
-    release();
-    await waiting;
-  });
+  for (const { writes, begin } of [
+    { writes: 7, begin: 0 },
+    { writes: 8, begin: 8 },
+    { writes: 15, begin: 8 },
+    { writes: 24, begin: 16 },
+  ])
+    it(`begin while two transactions run only if they fill a third or fourth: of ${writes}, ${begin}`, async () => {
+      /** How many have begun 200 ms after the two; after 250 ms these count as blocked, and that says nothing. */
+      const begunInTime = async (): Promise<number | undefined> => {
+        const since = performance.now();
+        const release = await busy();
+        const held = Promise.withResolvers<void>();
+        let begun = 0;
+        const waits: Work = async (tx) => {
+          begun++;
+          await tx.get('SELECT 1');
+          await held.promise;
+        };
+        const writing = Array.from({ length: writes }, () => write(waits));
+        await sleep(200 - (performance.now() - since));
+        const seen = performance.now() - since < 250 ? begun : undefined;
+        held.resolve();
+        release();
+        await Promise.all(writing);
+        return seen;
+      };
+      const seen: (number | undefined)[] = [];
+      while (seen.at(-1) !== begin && seen.length < 20) seen.push(await begunInTime());
+      expect(seen.at(-1)).to.equal(begin);
+      expect(Math.max(...seen.map((one) => one ?? 0))).to.equal(begin);
+    });
 
   it('that lock rows in different orders in two transactions all end', async () => {
     const both =

@@ -49,7 +49,7 @@ interface Write {
 interface Ended {
   readonly write: Write;
   readonly hasChanged: boolean;
-  /** It has left the transaction, to be run before the others that have. */
+  /** It has left the transaction unchanged. The first of those that have is run before the rest of them. */
   readonly goesFirst?: boolean;
   settle(): Promise<void>;
 }
@@ -164,7 +164,7 @@ export class SharedWrites {
       return { write, hasChanged: part.hasChanged, settle: async () => write.done(output) };
     } catch (error) {
       if (error instanceof GoesFirst && !part.hasChanged)
-        return { write, hasChanged: false, goesFirst: true, settle: () => Promise.resolve() };
+        return { write, hasChanged: false, goesFirst: true, settle: async () => undefined }; // `run` runs it again
       if (part.hasChanged || error instanceof NeedsItsOwn || error instanceof DatabaseError) throw error;
       const settle = error instanceof LockedByAnother ? () => this.runAlone(write) : async () => write.failed(error);
       return { write, hasChanged: false, settle };

@@ -40,7 +40,7 @@ export class FieldStore {
   /**
    * Call before values are written: no definition changes until the transaction ends, so that no value of a former type
    * is left behind. Call it before locking a contract, in the same order as changes of definitions do, to avoid a
-   * deadlock.
+   * deadlock, and outside of savepoints that may be rolled back, since a lock taken within one ends with it.
    */
   async holdForValues(): Promise<void> {
     if (this.isHeld) return;

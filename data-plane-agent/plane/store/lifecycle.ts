@@ -63,7 +63,8 @@ export class LifecycleStore {
   /**
    * Locks the tenant's stages until the transaction ends. Call it before reading the stage into which a contract is
    * put, so that the code or name of that stage cannot change meanwhile. Several transactions share the lock; changes
-   * of stages wait for them, and they for changes. SQLite has one writer.
+   * of stages wait for them, and they for changes. SQLite has one writer. Call it outside of savepoints that may be rolled
+   * back, since a lock taken within one ends with it.
    */
   async hold(): Promise<void> {
     if (this.isHeld) return;

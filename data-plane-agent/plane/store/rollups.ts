@@ -54,7 +54,7 @@ function rollup<C extends string>({ table, keys, columns, first }: Rollup<C>) {
     sqlite: eachRow(table, keys, named),
     postgres: allRows(table, keys, named),
     values: valuesOf(named) as (figures: Figures<C>) => (number | undefined)[],
-    row: objectOf<string | number | undefined>([...keys, ...named].map(brief)),
+    row: objectOf<string | number | undefined>(brief([...keys, ...named])),
   });
   const [all, some] = [written(columns), written(first)];
   return {
@@ -84,19 +84,20 @@ function eachRow(table: string, keys: readonly string[], named: readonly string[
   return `INSERT INTO ${table} (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')}) ${added(table, keys, named)}`;
 }
 
-/** The name of a column in JSON: the text would be mostly names otherwise. */
-function brief(_: string, place: number): string {
-  return `c${place}`;
+/** The names of columns in JSON, whose text would be mostly names otherwise. */
+function brief(columns: readonly string[]): string[] {
+  return columns.map((_, i) => `c${i}`);
 }
 
 /** PostgreSQL takes most of the time of such a statement to begin it: all rows are one, as JSON. */
 function allRows(table: string, keys: readonly string[], named: readonly string[]): string {
   const all = [...keys, ...named];
+  const given = brief(all);
   const types = [...keys.map((name) => (name.endsWith('_id') ? 'uuid' : 'text')), ...named.map(() => 'bigint')];
-  const values = all.map((name, i) => (i < keys.length ? brief(name, i) : `coalesce(${brief(name, i)}, 0)`));
+  const values = given.map((name, i) => (i < keys.length ? name : `coalesce(${name}, 0)`));
   return (
     `INSERT INTO ${table} (${['tenant_id', 'slot', ...all].join(', ')}) SELECT CAST(? AS uuid), CAST(? AS integer), ${values.join(', ')} ` +
-    `FROM json_to_recordset(CAST(? AS json)) AS x (${types.map((type, i) => `${brief(type, i)} ${type}`).join(', ')}) ${added(table, keys, named)}`
+    `FROM json_to_recordset(CAST(? AS json)) AS x (${given.map((name, i) => `${name} ${types[i]}`).join(', ')}) ${added(table, keys, named)}`
   );
 }
 
