@@ -28,6 +28,8 @@ export interface TurnsOptions {
   readonly isBusy?: () => boolean;
   /** Milliseconds; a request that would wait longer is refused: who waits for a page asks again instead. */
   readonly longestWaitMs?: number | undefined;
+  /** For tests: how many requests are the first of the process. */
+  readonly firstRequests?: number | undefined;
   /** For tests: milliseconds that never go back, and what calls a function in the next turn of the event loop. */
   readonly now?: () => number;
   readonly nextTurn?: (run: () => void) => unknown;
@@ -44,6 +46,12 @@ const COUNTED_MS = 1_000;
 /** Requests begin in a turn of the event loop until this time has passed; then others can arrive, or be refused. */
 const BEGIN_MS = 5;
 const LONGEST_WAIT_MS = 800;
+/**
+ * A process that has just started loads and compiles what its first requests run, and takes ten times as long for them
+ * as later. That they wait says nothing about the load, so they may wait longer, in milliseconds.
+ */
+const FIRST_REQUESTS = 200;
+const LONGEST_FIRST_WAIT_MS = 4_000;
 /**
  * Until some have waited this long, a queue is a burst that will soon be over, and its pace is not known yet: as many may
  * join it as come meanwhile. Under three times the load that the process can bear the last of them waits for 0.6 s.
@@ -70,6 +78,7 @@ export function createTurns({
   mayBegin = () => true,
   isBusy = loopIsBusy(),
   longestWaitMs = LONGEST_WAIT_MS,
+  firstRequests = FIRST_REQUESTS,
   now = () => performance.now(),
   nextTurn = afterArrivals,
   later = (run, ms) => setTimeout(run, ms).unref(),
@@ -87,11 +96,15 @@ export function createTurns({
   let emptySince = 0;
   /** Milliseconds from one request to the next while some wait. */
   let pace = 1;
+  /** How many have begun, up to the number of the first ones. */
+  let newBegun = 0;
 
+  const isNew = (): boolean => newBegun < firstRequests;
   const hasTime = (): boolean => turnBegan === undefined || now() - turnBegan < BEGIN_MS;
   const hasRoom = (): boolean => mayBegin() && (underWay.count() < UNDER_WAY || !isBusy());
 
   const begun = (at: number): Turn => {
+    if (isNew()) newBegun += 1;
     if (turnBegan === undefined) {
       turnBegan = at;
       nextTurn(() => (turnBegan = undefined));
@@ -103,11 +116,11 @@ export function createTurns({
     const own = queues.get(tenantId);
     const [oldest] = own ?? [];
     if (!own || !oldest) return false;
-    return (
-      own.length >= MOST_WAITING_OF_EACH ||
-      (now() - waitingSince > BURST_MS && own.length * queues.size * pace > longestWaitMs) ||
-      now() - oldest.since > longestWaitMs
-    );
+    if (own.length >= MOST_WAITING_OF_EACH) return true;
+    const waited = now() - oldest.since;
+    if (isNew()) return waited > Math.max(longestWaitMs, LONGEST_FIRST_WAIT_MS);
+    const isQueue = now() - waitingSince > BURST_MS;
+    return (isQueue && own.length * queues.size * pace > longestWaitMs) || waited > longestWaitMs;
   };
 
   const beginNext = (): void => {

@@ -13,7 +13,7 @@ describe('a server that cannot keep up', () => {
   let a: Organisation;
   let b: Organisation;
   before(async () => {
-    server = await startServer({ env: { METRICS_TOKEN }, turns: { mayBegin: () => mayBegin } });
+    server = await startServer({ env: { METRICS_TOKEN }, turns: { mayBegin: () => mayBegin, firstRequests: 0 } });
     [a, b] = [await organisation(server), await organisation(server)];
   });
   after(() => server.stop());

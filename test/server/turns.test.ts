@@ -15,6 +15,7 @@ describe('turns of requests', () => {
       isBusy: () => false,
       nextTurn: (run) => next.push(run),
       later: (run) => next.push(run),
+      firstRequests: 0,
       ...options,
     });
     return {
@@ -160,6 +161,48 @@ describe('turns of requests', () => {
     expect(turns.waiting).to.equal(300);
     passes(600);
     expect(turns.isOver('a')).to.equal(true);
+  });
+
+  describe('that are the first of a process', () => {
+    /** A process that takes 25 ms for each. */
+    const slow = (firstRequests: number) => {
+      const { turns, passes, turn } = simulated({ firstRequests });
+      void turns.take('a');
+      passes(6); // of this turn of the event loop: what follows waits
+      const begun: string[] = [];
+      const take = (tenant: string) => Promise.resolve(turns.take(tenant)).then(() => (passes(25), begun.push(tenant)));
+      return { turns, passes, turn, begun, take };
+    };
+
+    it('are not refused for what the process takes to get going', async () => {
+      const { turns, turn, begun, take } = slow(200);
+      const taken = Array.from({ length: 120 }, () => take('a'));
+      while (begun.length < 60) await turn();
+      // The oldest have waited for 1.5 s, and the last one will wait for 3 s.
+      expect([turns.waiting, turns.isOver('a')]).to.deep.equal([60, false]);
+      taken.push(take('a'));
+      while (turns.waiting > 0) await turn();
+      await Promise.all(taken);
+      expect(begun).to.have.length(121);
+    });
+
+    it('are no more than a number', async () => {
+      const { turns, turn, begun, take } = slow(40);
+      for (let n = 0; n < 120; n++) void take('a');
+      while (begun.length < 38) await turn();
+      expect(turns.isOver('a')).to.equal(false);
+      while (begun.length < 39) await turn();
+      expect(turns.isOver('a')).to.equal(true);
+    });
+
+    it('are refused when the oldest has waited for four seconds', () => {
+      const { turns, passes } = simulated({ firstRequests: 200, mayBegin: () => false });
+      void turns.take('a');
+      passes(4_000);
+      expect(turns.isOver('a')).to.equal(false);
+      passes(1);
+      expect([turns.isOver('a'), turns.isOver('b')]).to.deep.equal([true, false]);
+    });
   });
 
   it('wait only up to a number', () => {
