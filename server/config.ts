@@ -44,6 +44,7 @@ import { parseSsoProviders, withoutTenants } from './auth/sso-providers.js';
 import { CALENDAR_REFUSALS, CALENDAR_SETTINGS } from './integrations/calendar/settings.js';
 import { parsePlanCatalog, type PlanCatalog } from './access/plans.js';
 import { GATEWAY_SETTINGS } from './integrations/ai-gateway/settings.js';
+import { HTTP_SETTINGS } from './http/settings.js';
 import { WORKERS_REFUSALS, WORKERS_SETTING } from './workers-setting.js';
 
 /** An invalid port is reported for PORT only. */
@@ -140,24 +141,7 @@ export const SETTINGS = {
     kind: integer({ min: 0, max: 1_000_000 }),
     default: 120,
   }),
-  rateLimitPerMinute: setting({
-    name: 'RATE_LIMIT_PER_MINUTE',
-    about: 'Requests per minute of a session, or of an IP address without a session; 0 means no limit.',
-    kind: integer({ min: 0, max: 10_000_000 }),
-    default: 0,
-  }),
-  corsOrigins: setting({
-    name: 'CORS_ORIGINS',
-    about: 'Origins whose pages may read API answers, comma-separated.',
-    kind: origins(),
-    default: '',
-  }),
-  trustProxy: setting({
-    name: 'TRUST_PROXY',
-    about: 'The number of your own proxies in front of the service, whose X-Forwarded-For is trusted.',
-    kind: integer({ min: 0, max: 16 }),
-    default: 0,
-  }),
+  ...HTTP_SETTINGS,
   peerUrl: setting({
     name: 'PEER_URL',
     about:

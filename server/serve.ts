@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openFront, type Front } from '../data-plane-agent/base/http/front.js';
 import type { Lifecycle } from '../data-plane-agent/base/lifecycle.js';
 import { versionOf } from '../data-plane-agent/base/package-version.js';
@@ -49,6 +50,10 @@ export async function serve(config: Config, { role = ALONE, beforeFirst, ...opti
   stopInOrder(lifecycle, { ...composed, hosted });
   beforeFirst?.();
   const front = early ?? (await open());
+  lifecycle.onStop('http', 'drain', () => {
+    front.drain();
+    return sleep(config.drainSeconds * 1_000);
+  });
   if (links?.hub) {
     const { hub } = links;
     lifecycle.onStop('agents', 'links', hub.close);

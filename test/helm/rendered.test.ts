@@ -12,7 +12,6 @@ interface Container {
   readonly resources: { readonly requests?: object; readonly limits?: object };
   readonly securityContext: unknown;
   readonly livenessProbe?: { readonly httpGet: { readonly path: string; readonly scheme?: string } };
-  readonly lifecycle?: { readonly preStop?: { readonly sleep?: { readonly seconds: number } } };
   readonly readinessProbe?: { readonly httpGet: { readonly path: string } };
 }
 interface Pod {
@@ -158,10 +157,13 @@ describe('the charts, rendered', () => {
       for (const [chart, file] of VALUES_FILES.filter(([one]) => one === 'duebook')) {
         const [pod] = podsOf((await render(chart, { file })).filter(({ kind }) => kind === 'Deployment'));
         const { terminationGracePeriodSeconds = 0, containers = [] } = pod ?? {};
-        const seconds = containers[0]?.lifecycle?.preStop?.sleep?.seconds ?? 0;
+        const [container] = containers;
+        expect(container).not.to.have.property('lifecycle'); // before SIGTERM the server does not know that it ends
+        const seconds = Number((await variables(chart, file)).get('DRAIN_SECONDS'));
         expect(seconds, file).to.be.at.least(5);
         expect(terminationGracePeriodSeconds, file).to.be.greaterThan(seconds + 25);
       }
+      expect((await variables('duebook', 'replicas', ['settings.DRAIN_SECONDS=12'])).get('DRAIN_SECONDS')).to.equal('12');
     });
 
     it('refuses several replicas over SQLite or a volume of one node, and databases without a volume', async () => {

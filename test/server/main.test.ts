@@ -47,6 +47,32 @@ describe('duebook-server', function () {
     expect(await exited).to.deep.equal([0, null]);
   });
 
+  it('answers for DRAIN_SECONDS after SIGTERM, without being ready, and ends each connection with its answer', async () => {
+    const child = run({ DRAIN_SECONDS: '2' });
+    const exited = once(child, 'exit');
+    let port = 0;
+    for await (const line of createInterface({ input: child.stdout })) {
+      const said = JSON.parse(line) as { msg: string; port?: number };
+      if (said.msg.startsWith('listening on ')) child.kill('SIGTERM');
+      port = said.port ?? port;
+      if (said.msg === 'stopping') break;
+    }
+    child.stdout.resume(); // the rest of its output
+    const signalled = performance.now();
+    const answered: unknown[] = [];
+    for (const path of ['/readyz', '/livez', '/api/v1/health']) {
+      const { status, headers } = await fetch(`http://127.0.0.1:${port}${path}`);
+      answered.push([status, headers.get('connection')]);
+    }
+    expect(answered).to.deep.equal([
+      [503, 'close'],
+      [200, 'close'],
+      [200, 'close'],
+    ]);
+    expect(await exited).to.deep.equal([0, null]);
+    expect(performance.now() - signalled).to.be.greaterThan(1_900);
+  });
+
   it('prints what to do next, with a working command, until there is an organisation', async () => {
     const dataDir = join(home, 'the first');
     const stderrOfStart = async (): Promise<string> => {

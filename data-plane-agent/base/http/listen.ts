@@ -22,6 +22,11 @@ export interface Listening {
    */
   onUpgrade(upgrades: Upgrades): void;
   /**
+   * From now on each answer ends its connection, so that `stop`, some seconds later, finds none on which a client is just
+   * sending a request: that would be lost.
+   */
+  drain(): void;
+  /**
    * Refuses new connections, completes running requests, whose answers end their connections, then closes. Upgraded
    * connections are not waited for.
    */
@@ -95,6 +100,7 @@ export async function listen(
         given.upgrade(request, socket, head);
       });
     },
+    drain: endConnections,
     stop: () => {
       endConnections();
       return stop(server, upgraded);

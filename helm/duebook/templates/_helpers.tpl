@@ -190,6 +190,11 @@ env:
   - name: WORKERS
     value: "1"
   {{- end }}
+  {{- /* Until then proxies have learnt that this pod ends, and clients have given up the connections that they kept. */}}
+  {{- if not (hasKey .Values.settings "DRAIN_SECONDS") }}
+  - name: DRAIN_SECONDS
+    value: "5"
+  {{- end }}
   {{- range $name, $value := .Values.settings }}
   - name: {{ $name }}
     value: {{ if kindIs "float64" $value }}{{ $value | toJson | quote }}{{ else }}{{ $value | toString | quote }}{{ end }}
