@@ -2,7 +2,7 @@ import type { Row, Transaction } from '../database/database.js';
 import { SealError, type KeyRing } from '../secrets.js';
 import type { AuditCheck, AuditFilter, AuditHead, AuditRow } from './records.js';
 import { beginningOf, checkHead, isSame, linkAfter, walk, type ChainedEvent, type Link } from './chain.js';
-import { allOf, fragment, isOneOf, type Fragment } from '../database/fragments.js';
+import { allOf, arrayLiteral, fragment, isOneOf, type Fragment } from '../database/fragments.js';
 
 /**
  * One audit trail: a tenant's in the platform or the tenant database, or the platform's own events, which belong to no
@@ -112,10 +112,14 @@ export class AuditTrail {
   private async writeLinks(links: readonly EventLink[]): Promise<void> {
     const { sql, values } = this.name.rows;
     if (this.tx.dialect === 'postgres') {
-      const listOf = (key: keyof EventLink): string => `{${links.map((link) => link[key]).join(',')}}`; // none needs quotes
       await this.tx.defer(
         `UPDATE audit_log SET position = link.at_position, hash = link.link_hash FROM unnest(?::uuid[], ?::bigint[], ?::text[]) AS link (event_id, at_position, link_hash) WHERE ${sql} AND id = link.event_id AND position IS NULL`,
-        [listOf('id'), listOf('position'), listOf('hash'), ...values],
+        [
+          arrayLiteral(links.map(({ id }) => id)),
+          arrayLiteral(links.map(({ position }) => position)),
+          arrayLiteral(links.map(({ hash }) => hash)),
+          ...values,
+        ],
       );
       return;
     }

@@ -9,6 +9,9 @@ import { Insertion, insertions } from './insertion.js';
  */
 export type Meaning = 'plain' | 'money' | 'decimal' | 'instant' | 'account' | 'values';
 
+/** The type on PostgreSQL, or one that it converts by itself where a value is written. */
+export type ColumnType = 'uuid' | 'text' | 'bigint' | 'double precision';
+
 /**
  * Maps a field to a column in the same way on both databases: drivers differ in how they represent dates, booleans and
  * JSON, so columns contain only text and integers.
@@ -16,6 +19,7 @@ export type Meaning = 'plain' | 'money' | 'decimal' | 'instant' | 'account' | 'v
 export interface Column<T> {
   readonly name: string;
   readonly meaning: Meaning;
+  readonly type: ColumnType;
   /** The field's name in the audit; `undefined` means the field's own name, `null` that it is not audited. */
   readonly auditName: string | null | undefined;
   /** The field's name in the API; `undefined` means the audit name, `null` that it is never shown. */
@@ -37,7 +41,7 @@ export interface Column<T> {
 }
 
 type Labels = Pick<Column<unknown>, 'auditName' | 'apiName' | 'isDerived'>;
-type Parts<T> = Pick<Column<T>, 'name' | 'meaning' | 'encode' | 'decode'> & Partial<Labels>;
+type Parts<T> = Pick<Column<T>, 'name' | 'meaning' | 'type' | 'encode' | 'decode'> & Partial<Labels>;
 const columnOf = <T>({ auditName, apiName, isDerived = false, ...parts }: Parts<T>): Column<T> => {
   const changed = (labels: Partial<Labels>): Column<T> =>
     columnOf({ ...parts, auditName, apiName, isDerived, ...labels });
@@ -55,9 +59,13 @@ const columnOf = <T>({ auditName, apiName, isDerived = false, ...parts }: Parts<
 };
 
 const column =
-  <T>(encode: (value: T) => Value, decode: (value: Value) => T, meaning: Meaning = 'plain') =>
+  <T>(
+    { type, meaning = 'plain' }: { readonly type: ColumnType; readonly meaning?: Meaning },
+    encode: (value: T) => Value,
+    decode: (value: Value) => T,
+  ) =>
   (name: string): Column<T> =>
-    columnOf({ name, meaning, encode, decode });
+    columnOf({ name, meaning, type, encode, decode });
 const orNull = <T>({ encode, decode, ...rest }: Column<T>): Column<T | null> =>
   columnOf<T | null>({
     ...rest,
@@ -67,23 +75,26 @@ const orNull = <T>({ encode, decode, ...rest }: Column<T>): Column<T | null> =>
 const asIs = <T extends Value>(value: T): T => value;
 
 export const c = {
-  /** Ids, codes, days (`YYYY-MM-DD`) and other text. */
-  text: column<string>(asIs, String),
+  /** UUIDs. */
+  id: column<string>({ type: 'uuid' }, asIs, String),
+  /** Codes, days (`YYYY-MM-DD`) and other text. */
+  text: column<string>({ type: 'text' }, asIs, String),
   /** One of a fixed set of strings. */
   word: <W extends string>(name: string): Column<W> =>
-    columnOf({ name, meaning: 'plain', encode: asIs, decode: (value) => String(value) as W }),
+    columnOf({ name, meaning: 'plain', type: 'text', encode: asIs, decode: (value) => String(value) as W }),
   /** An exact decimal number, as text. */
-  decimal: column<string>(asIs, String, 'decimal'),
+  decimal: column<string>({ type: 'text', meaning: 'decimal' }, asIs, String),
   /** An account number; the audit records only its last four characters. */
-  account: column<string>(asIs, String, 'account'),
+  account: column<string>({ type: 'text', meaning: 'account' }, asIs, String),
   /** Counts. */
-  int: column<number>(asIs, Number),
-  money: column<number>(asIs, Number, 'money'),
+  int: column<number>({ type: 'bigint' }, asIs, Number),
+  money: column<number>({ type: 'bigint', meaning: 'money' }, asIs, Number),
   /** In milliseconds. */
-  instant: column<number>(asIs, Number, 'instant'),
+  instant: column<number>({ type: 'bigint', meaning: 'instant' }, asIs, Number),
   /** Amounts in major units; used only for sorting. */
-  real: column<number>(asIs, Number),
+  real: column<number>({ type: 'double precision' }, asIs, Number),
   flag: column<boolean>(
+    { type: 'bigint' },
     (value) => (value ? 1 : 0),
     (value) => value === 1,
   ),
@@ -91,6 +102,7 @@ export const c = {
     columnOf({
       name,
       meaning: 'plain',
+      type: 'text',
       encode: (value) => JSON.stringify(value),
       decode: (value) => JSON.parse(String(value)) as T,
     }),
@@ -99,6 +111,7 @@ export const c = {
     columnOf({
       name,
       meaning: 'values',
+      type: 'text',
       encode: (value) => JSON.stringify(value),
       decode: (value) => JSON.parse(String(value)) as Record<string, unknown>,
     }),
@@ -171,6 +184,7 @@ export class Table<C extends Columns> {
     this.insertion = new Insertion(
       `${name} (tenant_id, ${this.entries.map(([, { name: column }]) => column).join(', ')})`,
       `(?${', ?'.repeat(this.entries.length)})`,
+      ['uuid', ...this.entries.map(([, { type }]) => type)],
     );
     this.columnNames = this.entries.map(([, { name: column }]) => `${name}.${column}`).join(', ');
   }

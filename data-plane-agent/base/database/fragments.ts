@@ -8,6 +8,24 @@ export interface Fragment {
 
 export const fragment = (sql: string, ...values: Value[]): Fragment => ({ sql, values });
 
+/** An array as PostgreSQL reads it. Texts may contain any characters. */
+export const arrayLiteral = (values: readonly Value[]): string => `{${values.map(element).join(',')}}`;
+
+/** As `arrayLiteral`, of what rows have in a column. */
+export function columnLiteral(rows: readonly (readonly Value[])[], column: number): string {
+  let text = '';
+  for (const row of rows) text += text === '' ? element(row[column] ?? null) : `,${element(row[column] ?? null)}`;
+  return `{${text}}`;
+}
+
+function element(value: Value): string {
+  if (typeof value !== 'string') return value === null ? 'NULL' : String(value);
+  return SPECIAL.test(value) ? `"${value.replaceAll(SPECIALS, '\\$&')}"` : `"${value}"`;
+}
+
+const SPECIAL = /["\\]/;
+const SPECIALS = /["\\]/g;
+
 /** Joins fragments with `AND`. */
 export const allOf = (parts: readonly Fragment[]): Fragment => ({
   sql: parts.map(({ sql }) => sql).join(' AND '),

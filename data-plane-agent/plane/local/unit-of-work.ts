@@ -10,6 +10,7 @@ import type { Call } from '../contract/call.js';
 import type { OperationContext } from '../steps/operation-context.js';
 import type { Entries } from '../domain/analytics/rollups.js';
 import { RollupDelta } from '../store/rollup-delta.js';
+import { textOf } from '../domain/analytics/increments.js';
 import { beginVersion, DeletionTurns, moveDataVersion } from '../store/data-version.js';
 import { DueMarks } from '../store/due-work.js';
 import { ChangeRecorder } from '../store/change-recorder.js';
@@ -17,7 +18,7 @@ import { ContractCores } from '../store/contract-cores.js';
 import { FigureMemory } from '../store/figure-memory.js';
 import { createStore, type StoreParts } from '../store/store.js';
 import { Totals } from '../store/totals.js';
-import { addNow, addWaiting, WaitingCount } from '../store/waiting-figures.js';
+import { addWaiting, WaitingCount } from '../store/waiting-figures.js';
 import { KeptAnswers } from './kept-answers.js';
 import { createMoveGate } from './move-gate.js';
 
@@ -135,19 +136,20 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
    * figures block each other from there until the commit.
    */
   const end = async (tx: Transaction, tenantId: string, all: readonly Recorded[]): Promise<void> => {
-    const entries = all.map((one) => one.entries);
     const due = new DueMarks();
     for (const { invocation, recorder } of all) {
       await recorder.write(tx, { call: invocation.call, action: invocation.name, now: clock.now() });
       due.add(recorder.due);
     }
-    const left = await moveDataVersion(tx, tenantId, {
-      due,
-      increments: entries.map((one) => one.increments()),
-      deletesOld: deletions.next(tenantId),
-    });
-    if (left > 0) await addWaiting(tx, tenantId, { most: waiting.due(tenantId, left) });
-    else await addNow(tx, tenantId, entries);
+    const increments = all.map(({ entries }) => entries.increments());
+    const changes = textOf(increments);
+    const mayBeLeft = changes !== null && increments.some((one) => one.length > 0);
+    const most = mayBeLeft ? waiting.due(tenantId, changes.length) : 0;
+    const leaves = mayBeLeft && most === 0;
+    await moveDataVersion(tx, tenantId, { due, changes, leaves, deletesOld: deletions.next(tenantId) });
+    const [first] = all;
+    if (leaves || !first) return;
+    await addWaiting(tx, tenantId, { most, own: { entries: first.entries, more: increments.slice(1).flat() } });
   };
 
   /** Runs a write of internal state. */

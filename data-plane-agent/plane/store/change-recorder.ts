@@ -194,6 +194,7 @@ export class ChangeRecorder {
 const AUDIT = new Insertion(
   'audit_log (tenant_id, id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes)',
   '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  ['uuid', 'uuid', 'bigint', 'text', 'uuid', 'text', 'text', 'text', 'text', 'text', 'uuid', 'text'],
 );
 const OUTBOX = new Insertion(
   'outbox (tenant_id, id, topic, lane, reference, created_at, due_at, attempts, state, leased_until, expires_at)',

@@ -1,7 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import type { Database, Row, Scope, Transaction } from '../../base/database/database.js';
-import { fragment } from '../../base/database/fragments.js';
-import { textOf, type Increments } from '../domain/analytics/increments.js';
 import type { DueMarks } from './due-work.js';
 import { slotOf } from './slots.js';
 import { waiting } from './waiting-figures.js';
@@ -9,8 +7,10 @@ import { waiting } from './waiting-figures.js';
 /** What the writes of a transaction have to note with its data version. */
 export interface VersionNotes {
   readonly due: DueMarks;
-  /** What they add to the rollups, by write; `null` if that is not known. */
-  readonly increments: readonly (readonly Increments[])[] | null;
+  /** What they add to the rollups, as `textOf` wrote it; `null` if that is not known. */
+  readonly changes: string | null;
+  /** Whether that is left to be added to the rollups later. */
+  readonly leaves: boolean;
   /** Whether they also delete what is noted of old versions. On PostgreSQL that is part of its statement. */
   readonly deletesOld: boolean;
 }
@@ -33,39 +33,33 @@ const TENANTS = 10_000;
 /**
  * Increments the tenant's data version within the transaction of writes, so that what is cached under it stays exact
  * on every replica, writes what they add to the rollups under the new version, leaves that to be added to the rollups
- * later, if it is known, and writes the due marks: on PostgreSQL all in one statement. A slot's row is locked until the
- * commit, so its versions are in the order of commits. Returns how many characters it has left; if none, the writes
- * themselves add to the rollups.
+ * later, and writes the due marks: on PostgreSQL all in one statement. A slot's row is locked until the commit, so its
+ * versions are in the order of commits.
  */
 export async function moveDataVersion(
   tx: Transaction,
   tenantId: string,
-  { due, increments, deletesOld }: VersionNotes,
-): Promise<number> {
+  { due, changes, leaves, deletesOld }: VersionNotes,
+): Promise<void> {
   const slot = slotOf(tx);
-  const changes = increments && textOf(increments);
   const marks = due.statement(tenantId, slot);
-  const left = increments?.every((one) => one.length === 0) ? null : changes;
+  const waits = leaves && changes !== null ? waiting(tenantId, changes) : undefined;
   if (tx.dialect === 'postgres') {
-    const waits = left === null ? fragment('') : waiting(tenantId, left);
-    const also = left === null ? '' : `, waits AS (${waits.sql})`;
+    const also = waits ? `, waits AS (${waits.sql})` : '';
     await tx.defer(marks ? `${MOVED}${also}, noted AS (${NOTED}) ${marks.sql}` : `${MOVED}${also} ${NOTED}`, [
       tenantId,
       slot,
-      ...waits.values,
+      ...(waits?.values ?? []),
       changes,
       ...(marks?.values ?? []),
     ]);
-    return left?.length ?? 0;
+    return;
   }
   await tx.defer(MOVE, [tenantId, slot]);
   await tx.defer(NOTED_NOW, [changes, tenantId, slot]);
   if (deletesOld) await tx.defer(DELETE_OLD, [tenantId, slot, tenantId, slot, KEPT_ON_SQLITE]);
   if (marks) await tx.defer(marks.sql, marks.values);
-  if (left === null) return 0;
-  const waits = waiting(tenantId, left);
-  await tx.defer(waits.sql, waits.values);
-  return left.length;
+  if (waits) await tx.defer(waits.sql, waits.values);
 }
 
 /** For how many versions of a slot increments are kept. */

@@ -152,7 +152,8 @@ export class MovedRowStore {
   async forgetTotals(): Promise<void> {
     await moveDataVersion(this.tx, this.call.tenantId, {
       due: new DueMarks(),
-      increments: null,
+      changes: null,
+      leaves: false,
       deletesOld: true,
     });
   }

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../base/database/database.js';
-import { objectOf, valuesOf } from '../../base/compiled-objects.js';
+import { arrayLiteral } from '../../base/database/fragments.js';
+import { valuesOf } from '../../base/compiled-objects.js';
 import type { Entries } from '../domain/analytics/rollups.js';
 import {
   DAY_COLUMNS,
@@ -54,7 +55,6 @@ function rollup<C extends string>({ table, keys, columns, first }: Rollup<C>) {
     sqlite: eachRow(table, keys, named),
     postgres: allRows(table, keys, named),
     values: valuesOf(named) as (figures: Figures<C>) => (number | undefined)[],
-    row: objectOf<string | number | undefined>(brief([...keys, ...named])),
   });
   const [all, some] = [written(columns), written(first)];
   return {
@@ -64,15 +64,21 @@ function rollup<C extends string>({ table, keys, columns, first }: Rollup<C>) {
       entries: readonly Entry<C>[],
     ): Promise<void> {
       const isMoved = entries.some(({ figures }) => others(figures).some((figure) => (figure ?? 0) !== 0));
-      const { values, row, ...texts } = isMoved ? all : some;
+      const { values, ...texts } = isMoved ? all : some;
       const text = texts[tx.dialect];
       if (tx.dialect === 'sqlite')
         for (const { key, figures } of entries)
           await tx.defer(text, [tenantId, slot, ...key, ...values(figures).map((figure) => figure ?? 0)]);
       else
         for (let at = 0; at < entries.length; at += MOST_ROWS) {
-          const rows = entries.slice(at, at + MOST_ROWS).map(({ key, figures }) => row([...key, ...values(figures)]));
-          await tx.defer(text, [tenantId, slot, JSON.stringify(rows)]);
+          const rows = entries.slice(at, at + MOST_ROWS);
+          const sums = rows.map(({ figures }) => values(figures));
+          await tx.defer(text, [
+            tenantId,
+            slot,
+            ...keys.map((_, column) => arrayLiteral(rows.map(({ key }) => key[column] ?? ''))),
+            ...(sums[0] ?? []).map((_, column) => arrayLiteral(sums.map((row) => row[column] ?? 0))),
+          ]);
         }
     },
   };
@@ -84,20 +90,13 @@ function eachRow(table: string, keys: readonly string[], named: readonly string[
   return `INSERT INTO ${table} (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')}) ${added(table, keys, named)}`;
 }
 
-/** The names of columns in JSON, whose text would be mostly names otherwise. */
-function brief(columns: readonly string[]): string[] {
-  return columns.map((_, i) => `c${i}`);
-}
-
-/** PostgreSQL takes most of the time of such a statement to begin it: all rows are one, as JSON. */
+/** PostgreSQL takes most of the time of such a statement to begin it: all rows are one, as an array for each column. */
 function allRows(table: string, keys: readonly string[], named: readonly string[]): string {
   const all = [...keys, ...named];
-  const given = brief(all);
   const types = [...keys.map((name) => (name.endsWith('_id') ? 'uuid' : 'text')), ...named.map(() => 'bigint')];
-  const values = given.map((name, i) => (i < keys.length ? name : `coalesce(${name}, 0)`));
   return (
-    `INSERT INTO ${table} (${['tenant_id', 'slot', ...all].join(', ')}) SELECT CAST(? AS uuid), CAST(? AS integer), ${values.join(', ')} ` +
-    `FROM json_to_recordset(CAST(? AS json)) AS x (${given.map((name, i) => `${name} ${types[i]}`).join(', ')}) ${added(table, keys, named)}`
+    `INSERT INTO ${table} (${['tenant_id', 'slot', ...all].join(', ')}) SELECT CAST(? AS uuid), CAST(? AS integer), x.* ` +
+    `FROM unnest(${types.map((type) => `CAST(? AS ${type}[])`).join(', ')}) AS x ${added(table, keys, named)}`
   );
 }
 

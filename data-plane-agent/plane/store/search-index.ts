@@ -3,7 +3,7 @@ import type { YieldIfDue } from '../../base/yielding.js';
 import type { ContractRow } from '../tables/contracts.js';
 import { caseFold } from '../domain/search.js';
 import { INDEXED_FROM, grams, searchText } from '../domain/search.js';
-import { fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
+import { arrayLiteral, fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
 import { Insertion } from '../../base/database/insertion.js';
 
 export const SEARCHED = [
@@ -49,8 +49,12 @@ export async function indexText(
   await tx.run('INSERT INTO contract_search (rowid, text) VALUES (?, ?)', [doc, text]);
 }
 
-const TEXTS = new Insertion('contract_texts (tenant_id, contract_id, text)', '(?, ?, ?)');
-const GRAMS = new Insertion('contract_grams (tenant_id, contract_id, grams)', '(?, ?, ?::int[])');
+const TEXTS = new Insertion('contract_texts (tenant_id, contract_id, text)', '(?, ?, ?)', ['uuid', 'uuid', 'text']);
+const GRAMS = new Insertion('contract_grams (tenant_id, contract_id, grams)', '(?, ?, ?::int[])', [
+  'uuid',
+  'uuid',
+  'int[]',
+]);
 
 /**
  * Indexes the contracts of an import. SQLite collects index entries in memory. In the statement that exceeds a limit it
@@ -192,8 +196,6 @@ export class TextSearch {
     );
   }
 }
-
-const arrayLiteral = (numbers: readonly number[]): string => `{${numbers.join(',')}}`;
 
 /** SQLite has one writer at a time, so the number stays free until this transaction ends. */
 async function nextDoc(tx: Transaction): Promise<number> {

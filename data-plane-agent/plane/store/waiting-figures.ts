@@ -18,7 +18,7 @@ export class WaitingCount {
     max: TENANTS,
   });
 
-  /** How many of those that wait the transaction adds that leaves so many characters; for most 0. */
+  /** How many of those that wait a transaction adds, with its own, that would leave so many characters; for most 0. */
   due(tenantId: string, characters: number): number {
     const before = this.left.get(tenantId);
     const times = (before?.times ?? 0) + 1;
@@ -57,27 +57,25 @@ interface Adding {
   readonly most?: number;
   /** Whether what another transaction holds just now is waited for, and not passed over. */
   readonly waits?: boolean;
+  /** What the writes of this transaction add themselves: entries, to which all is added, and the increments of others. */
+  readonly own?: { readonly entries: Entries; readonly more: readonly Increments[] };
 }
 
 /** Adds to the rollups what so many transactions have left, the oldest first, and returns how many there were. */
 export async function addWaiting(
   tx: Transaction,
   tenantId: string,
-  { most = MOST_LEFT, waits = false }: Adding = {},
+  { most = MOST_LEFT, waits = false, own: { entries, more } = { entries: new Entries(), more: [] } }: Adding = {},
 ): Promise<number> {
-  if (most === 0) return 0;
+  for (const one of more) entries.add(one);
+  if (most === 0) {
+    await writeEntries(tx, { tenantId }, entries);
+    return 0;
+  }
   const rows = await tx.all(TAKE[tx.dialect][waits ? 'all' : 'free'], [tenantId, most]);
-  const entries = new Entries();
   for (const { changes } of rows) for (const one of increments(changes)) entries.add(one);
   await writeEntries(tx, { tenantId, slot: SLOT }, entries);
   return rows.length;
-}
-
-/** Adds to the rollups what the writes of one transaction could not leave. */
-export async function addNow(tx: Transaction, tenantId: string, [first, ...others]: readonly Entries[]): Promise<void> {
-  if (!first) return;
-  for (const other of others) for (const one of other.increments()) first.add(one);
-  await writeEntries(tx, { tenantId }, first);
 }
 
 /** Writers that add seldom wait for each other. */

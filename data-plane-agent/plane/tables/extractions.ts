@@ -5,11 +5,11 @@ import type { Warning } from '../contract/records/common.js';
 
 /** Extractions from a text or document. The text itself is not stored, only the passages that the values come from. */
 export const extractionRuns = table('extraction_runs', {
-  id: c.text('id'),
-  contractId: c.orNull(c.text('contract_id')),
+  id: c.id('id'),
+  contractId: c.orNull(c.id('contract_id')),
   status: c.word<RunStatus>('status'),
   sourceKind: c.word<'text' | 'file'>('source_kind'),
-  fileId: c.orNull(c.text('file_id')),
+  fileId: c.orNull(c.id('file_id')),
   fileName: c.orNull(c.text('file_name')),
   engineName: c.text('engine_name'),
   engineVersion: c.text('engine_version'),
@@ -23,7 +23,7 @@ export const extractionRuns = table('extraction_runs', {
   /** For a document: the number of attempts to read it, and when to try again unless it has been read by then. */
   readingTries: c.int('reading_tries'),
   readingDueAt: c.orNull(c.instant('reading_due_at')),
-  createdBy: c.orNull(c.text('created_by')),
+  createdBy: c.orNull(c.id('created_by')),
   createdAt: c.instant('created_at'),
   updatedAt: c.instant('updated_at'),
 });
@@ -31,23 +31,23 @@ export type ExtractionRunRow = RecordOf<typeof extractionRuns>;
 
 /** The status of a field after its last review. */
 export const extractionFieldReviews = table('extraction_field_reviews', {
-  runId: c.text('run_id'),
+  runId: c.id('run_id'),
   fieldKey: c.text('field_key'),
   status: c.word<ReviewStatus>('status'),
   overrideValue: c.json<unknown>('override_value'),
-  reviewedBy: c.orNull(c.text('reviewed_by')),
+  reviewedBy: c.orNull(c.id('reviewed_by')),
   reviewedAt: c.instant('reviewed_at'),
 });
 export type FieldReviewRow = RecordOf<typeof extractionFieldReviews>;
 
 /** All reviews, as they were sent. */
 export const extractionReviews = table('extraction_reviews', {
-  id: c.text('id'),
-  runId: c.text('run_id'),
+  id: c.id('id'),
+  runId: c.id('run_id'),
   fields: c.json<readonly FieldReview[]>('fields'),
   metadata: c.orNull(c.json<Record<string, unknown>>('metadata')),
   applied: c.flag('applied'),
-  actorId: c.orNull(c.text('actor_id')),
+  actorId: c.orNull(c.id('actor_id')),
   actorName: c.text('actor_name'),
   createdAt: c.instant('created_at'),
 });

@@ -8,7 +8,7 @@ import type { FieldOption, FieldSettings, FieldType, FieldValue } from '../contr
 export const dynamicFields = table(
   'dynamic_fields',
   {
-    id: c.text('id').unaudited(),
+    id: c.id('id').unaudited(),
     code: c.text('code'),
     name: c.text('name'),
     /** Names are unique among live fields, ignoring case. */
@@ -39,8 +39,8 @@ export type FieldRow = RecordOf<typeof dynamicFields>;
  * restored as long as that value is unchanged.
  */
 export const fieldForms = table('dynamic_field_forms', {
-  fieldId: c.text('field_id'),
-  contractId: c.text('contract_id'),
+  fieldId: c.id('field_id'),
+  contractId: c.id('contract_id'),
   forms: c.json<Forms>('forms'),
   became: c.json<FieldValue | null>('became'),
   /** When the last of the earlier values is deleted. */

@@ -4,15 +4,15 @@ import type { FileKind, ScanStatus } from '../contract/vocabulary.js';
 /** Uploads that have been presigned but not confirmed. Uploaded bytes are in the store's upload area. */
 export const uploads = table('file_uploads', {
   /** The id that the file will have. */
-  id: c.text('id'),
+  id: c.id('id'),
   fileName: c.text('file_name'),
   contentType: c.text('content_type'),
   sizeBytes: c.int('size_bytes'),
   kind: c.word<FileKind>('kind'),
-  subjectId: c.orNull(c.text('subject_id')),
-  contractId: c.orNull(c.text('contract_id')),
-  paymentId: c.orNull(c.text('payment_id')),
-  uploadedBy: c.orNull(c.text('uploaded_by')),
+  subjectId: c.orNull(c.id('subject_id')),
+  contractId: c.orNull(c.id('contract_id')),
+  paymentId: c.orNull(c.id('payment_id')),
+  uploadedBy: c.orNull(c.id('uploaded_by')),
   createdAt: c.instant('created_at'),
   /** Until then URL and token are valid. */
   expiresAt: c.instant('expires_at'),
@@ -25,15 +25,15 @@ export type UploadRow = RecordOf<typeof uploads>;
 export const files = table(
   'files',
   {
-    id: c.text('id').unaudited(),
+    id: c.id('id').unaudited(),
     fileName: c.text('file_name'),
     contentType: c.text('content_type'),
     sizeBytes: c.int('size_bytes'),
     sha256: c.text('sha256'),
     kind: c.word<FileKind>('kind'),
-    subjectId: c.orNull(c.text('subject_id')),
-    contractId: c.orNull(c.text('contract_id')).unaudited(),
-    paymentId: c.orNull(c.text('payment_id')),
+    subjectId: c.orNull(c.id('subject_id')),
+    contractId: c.orNull(c.id('contract_id')).unaudited(),
+    paymentId: c.orNull(c.id('payment_id')),
     objectKey: c.text('object_key').unaudited(),
     /** The entity tag of the bytes that were hashed and scanned: other bytes under the same key are not this file. */
     etag: c.text('etag').unaudited(),
@@ -47,7 +47,7 @@ export const files = table(
     scanTries: c.int('scan_tries').unaudited(),
     /** When to scan the file; `null` if it is not to be scanned. */
     scanDueAt: c.orNull(c.instant('scan_due_at')).unaudited(),
-    uploadedBy: c.orNull(c.text('uploaded_by')),
+    uploadedBy: c.orNull(c.id('uploaded_by')),
     createdAt: c.instant('created_at').unaudited(),
     updatedAt: c.instant('updated_at').unaudited(),
   },

@@ -5,13 +5,13 @@ import type { HoldKind } from '../contract/vocabulary.js';
 export const holds = table(
   'line_holds',
   {
-    id: c.text('id').unaudited(),
-    contractId: c.text('contract_id').unaudited(),
+    id: c.id('id').unaudited(),
+    contractId: c.id('contract_id').unaudited(),
     kind: c.word<HoldKind>('kind'),
     /** The last day without reminders; `null` means until the hold is removed. */
     until: c.orNull(c.text('until_day')),
     note: c.orNull(c.text('note')),
-    createdBy: c.orNull(c.text('created_by')).unaudited(),
+    createdBy: c.orNull(c.id('created_by')).unaudited(),
     createdAt: c.instant('created_at').unaudited(),
     updatedAt: c.instant('updated_at').unaudited(),
   },

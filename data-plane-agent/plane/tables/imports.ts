@@ -5,10 +5,10 @@ import type { CsvFormat } from '../contract/records/sheet.js';
 
 /** Reports of imports, with the rows that failed. */
 export const importBatches = table('import_batches', {
-  id: c.text('id'),
+  id: c.id('id'),
   report: c.json<ImportReport>('report'),
   rejected: c.json<Rejected>('rejected'),
-  createdBy: c.orNull(c.text('created_by')),
+  createdBy: c.orNull(c.id('created_by')),
   createdAt: c.instant('created_at'),
   expiresAt: c.instant('expires_at'),
 });
@@ -31,13 +31,13 @@ export interface Rejected {
  * `entering`: the import will be finished, if need be by another process.
  */
 export const runningImports = table('running_imports', {
-  id: c.text('id'),
+  id: c.id('id'),
   state: c.word<'staging' | 'entering'>('state'),
   /** The call in whose name it is finished. */
   call: c.json<Call>('call'),
   idempotencyKey: c.orNull(c.text('idempotency_key')),
   /** Identifies whoever works on it, until the lease ends. */
-  holder: c.text('holder'),
+  holder: c.id('holder'),
   leasedUntil: c.instant('leased_until'),
   /** How often work on it was begun since a part of it was last completed; the one that completed it is the first. */
   attempts: c.int('attempts'),

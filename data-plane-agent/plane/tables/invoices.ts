@@ -7,12 +7,12 @@ import type { InvoiceStatus } from '../contract/vocabulary.js';
 export const invoices = table(
   'invoices',
   {
-    id: c.text('id').unaudited(),
-    contractId: c.text('contract_id').unaudited(),
-    lineId: c.orNull(c.text('line_id')).shownAs('receivablePlanId'),
-    receiptId: c.orNull(c.text('receipt_id')).shownAs('paymentRecordId'),
+    id: c.id('id').unaudited(),
+    contractId: c.id('contract_id').unaudited(),
+    lineId: c.orNull(c.id('line_id')).shownAs('receivablePlanId'),
+    receiptId: c.orNull(c.id('receipt_id')).shownAs('paymentRecordId'),
     /** The contract's subject company; invoice numbers are unique within it. */
-    subjectId: c.text('subject_id').internal(),
+    subjectId: c.id('subject_id').internal(),
     invoiceNo: c.text('invoice_no'),
     invoiceKey: c.text('invoice_key').unaudited(),
     /** Never negative; the amount of a red letter is subtracted. */
@@ -27,12 +27,12 @@ export const invoices = table(
     note: c.orNull(c.text('note')),
     /** Created from the invoice fields of its line, whose changes it follows. */
     fromLine: c.flag('from_line').internal(),
-    reversesId: c.orNull(c.text('reverses_id')).shownAs('reversesInvoiceId'),
-    reversedById: c.orNull(c.text('reversed_by_id')).shownAs('reversedByInvoiceId'),
+    reversesId: c.orNull(c.id('reverses_id')).shownAs('reversesInvoiceId'),
+    reversedById: c.orNull(c.id('reversed_by_id')).shownAs('reversedByInvoiceId'),
     createdAt: c.instant('created_at').unaudited(),
-    createdBy: c.orNull(c.text('created_by')).unaudited(),
+    createdBy: c.orNull(c.id('created_by')).unaudited(),
     updatedAt: c.instant('updated_at').unaudited(),
-    updatedBy: c.orNull(c.text('updated_by')).unaudited(),
+    updatedBy: c.orNull(c.id('updated_by')).unaudited(),
     deletedAt: c.orNull(c.instant('deleted_at')),
   },
   { audit: 'invoice' },

@@ -5,7 +5,7 @@ import type { Control, WorkflowStage } from '../contract/vocabulary.js';
 export const templates = table(
   'lifecycle_templates',
   {
-    id: c.text('id').unaudited(),
+    id: c.id('id').unaudited(),
     code: c.text('code'),
     name: c.text('name'),
     description: c.orNull(c.text('description')),
@@ -20,8 +20,8 @@ export type TemplateRow = RecordOf<typeof templates>;
 export const stages = table(
   'lifecycle_stages',
   {
-    id: c.text('id').unaudited(),
-    templateId: c.text('template_id').unaudited(),
+    id: c.id('id').unaudited(),
+    templateId: c.id('template_id').unaudited(),
     code: c.text('code'),
     name: c.text('name'),
     category: c.word<WorkflowStage>('category'),
@@ -40,8 +40,8 @@ export type StageRow = RecordOf<typeof stages>;
 export const transitions = table(
   'lifecycle_transitions',
   {
-    id: c.text('id').unaudited(),
-    templateId: c.text('template_id').unaudited(),
+    id: c.id('id').unaudited(),
+    templateId: c.id('template_id').unaudited(),
     code: c.text('code'),
     name: c.text('name'),
     fromStageCode: c.text('from_stage_code'),

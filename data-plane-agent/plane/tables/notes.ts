@@ -3,8 +3,8 @@ import { c, table, type RecordOf } from '../../base/database/columns.js';
 export const notes = table(
   'contract_notes',
   {
-    id: c.text('id').unaudited(),
-    contractId: c.text('contract_id').unaudited(),
+    id: c.id('id').unaudited(),
+    contractId: c.id('contract_id').unaudited(),
     position: c.int('position').unaudited(),
     label: c.text('label'),
     value: c.text('value'),

@@ -6,8 +6,8 @@ import type { ContractRow } from './contracts.js';
 export const lines = table(
   'payment_lines',
   {
-    id: c.text('id').unaudited(),
-    contractId: c.text('contract_id').unaudited(),
+    id: c.id('id').unaudited(),
+    contractId: c.id('contract_id').unaudited(),
     position: c.int('position').unaudited(),
     period: c.text('period'),
     dueDate: c.text('due_date'),
@@ -22,11 +22,11 @@ export const lines = table(
     bankSerialNo: c.orNull(c.text('bank_serial_no')),
     reconciliationStatus: c.word<ReconciliationStatus>('reconciliation_status'),
     reconciliationNote: c.orNull(c.text('reconciliation_note')),
-    proof: c.orNull(c.text('proof')),
+    proof: c.orNull(c.id('proof')),
     invoiceMinor: c.orNull(c.money('invoice_minor')).shownAs('invoiceAmount'),
     invoiceDate: c.orNull(c.text('invoice_date')),
     invoiceNo: c.orNull(c.text('invoice_no')),
-    invoiceAttachment: c.orNull(c.text('invoice_attachment')),
+    invoiceAttachment: c.orNull(c.id('invoice_attachment')),
     invoicedMinor: c.money('invoiced_minor').shownAs('invoicedAmount').derived(),
     uninvoicedMinor: c.money('uninvoiced_minor').shownAs('uninvoicedAmount').derived(),
     /** The number of live invoice records of the line, and of the issued or red-letter ones among them. */

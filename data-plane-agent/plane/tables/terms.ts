@@ -3,8 +3,8 @@ import { c, table, type RecordOf } from '../../base/database/columns.js';
 export const terms = table(
   'contract_terms',
   {
-    id: c.text('id').unaudited(),
-    contractId: c.text('contract_id').unaudited(),
+    id: c.id('id').unaudited(),
+    contractId: c.id('contract_id').unaudited(),
     position: c.int('position').unaudited(),
     kind: c.word<'deposit' | 'delivery' | 'debug' | 'payment' | 'expiry' | 'other'>('kind'),
     title: c.text('title'),
