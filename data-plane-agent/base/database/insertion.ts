@@ -4,6 +4,7 @@ import { columnLiteral, type Fragment } from './fragments.js';
 /** The `INSERT` statements of a table, for any number of rows. */
 export class Insertion {
   private readonly texts = new Map<number, string>();
+  private textOfArrays: string | undefined;
 
   /**
    * `into` is the table with its columns in brackets; `row` has a `?` for each value of a row, also in brackets. With
@@ -24,25 +25,23 @@ export class Insertion {
     return sql;
   }
 
-  /** Of any number of rows, each value of which is an array. */
+  /** For any number of rows: a parameter for each column, which is an array of its values. */
   sqlOfArrays(types: readonly string[]): string {
-    let sql = this.texts.get(0);
-    if (sql === undefined) {
+    if (this.textOfArrays === undefined) {
       // The rows of an array of arrays would all have to be of the same length.
       const given = types.map((type) => `CAST(? AS ${isArray(type) ? 'text' : type}[])`);
       const read = types.map((type, i) => (isArray(type) ? `CAST(c${i} AS ${type})` : `c${i}`));
       const columns = types.map((_, i) => `c${i}`);
-      sql = `INSERT INTO ${this.into} SELECT ${read.join(', ')} FROM unnest(${given.join(', ')}) AS x (${columns.join(', ')})`;
-      this.texts.set(0, sql);
+      this.textOfArrays = `INSERT INTO ${this.into} SELECT ${read.join(', ')} FROM unnest(${given.join(', ')}) AS x (${columns.join(', ')})`;
     }
-    return sql;
+    return this.textOfArrays;
   }
 }
 
 const isArray = (type: string): boolean => type.endsWith('[]');
 
 /**
- * The numbers of rows of a statement: PostgreSQL prefers few statements, and few sizes keep the number of distinct ones
+ * The numbers of rows of a statement that has a parameter for each value: PostgreSQL prefers few statements, and few sizes keep the number of distinct ones
  * small. SQLite has to be able to undo a statement of several rows halfway, for which it copies each page that it
  * changes: single rows are faster.
  */

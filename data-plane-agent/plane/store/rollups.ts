@@ -1,5 +1,5 @@
 import type { Transaction } from '../../base/database/database.js';
-import { arrayLiteral } from '../../base/database/fragments.js';
+import { columnLiteral } from '../../base/database/fragments.js';
 import { valuesOf } from '../../base/compiled-objects.js';
 import type { Entries } from '../domain/analytics/rollups.js';
 import {
@@ -71,14 +71,11 @@ function rollup<C extends string>({ table, keys, columns, first }: Rollup<C>) {
           await tx.defer(text, [tenantId, slot, ...key, ...values(figures).map((figure) => figure ?? 0)]);
       else
         for (let at = 0; at < entries.length; at += MOST_ROWS) {
-          const rows = entries.slice(at, at + MOST_ROWS);
-          const sums = rows.map(({ figures }) => values(figures));
-          await tx.defer(text, [
-            tenantId,
-            slot,
-            ...keys.map((_, column) => arrayLiteral(rows.map(({ key }) => key[column] ?? ''))),
-            ...(sums[0] ?? []).map((_, column) => arrayLiteral(sums.map((row) => row[column] ?? 0))),
-          ]);
+          const rows = entries
+            .slice(at, at + MOST_ROWS)
+            .map(({ key, figures }) => [...key, ...values(figures).map((figure) => figure ?? 0)]);
+          const [first = []] = rows;
+          await tx.defer(text, [tenantId, slot, ...first.map((_, column) => columnLiteral(rows, column))]);
         }
     },
   };

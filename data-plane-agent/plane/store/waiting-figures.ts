@@ -61,7 +61,10 @@ interface Adding {
   readonly own?: { readonly entries: Entries; readonly more: readonly Increments[] };
 }
 
-/** Adds to the rollups what so many transactions have left, the oldest first, and returns how many there were. */
+/**
+ * Adds to the rollups what so many transactions have left, the oldest first, and what this one adds itself. Returns how
+ * many there were.
+ */
 export async function addWaiting(
   tx: Transaction,
   tenantId: string,
