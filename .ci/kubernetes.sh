@@ -13,9 +13,10 @@ new_keys() { echo "k1:$(head -c 32 /dev/urandom | base64)"; }
 forwarded() {
   local namespace=$1 service=$2 port=$3 pid code=0
   shift 3
+  rm -f "$folder/forward.log" # what the one before said must not count
   kubectl -n "$namespace" port-forward "service/$service" "18080:$port" >"$folder/forward.log" 2>&1 &
   pid=$!
-  for _ in $(seq 600); do grep -q Forwarding "$folder/forward.log" && break; sleep 0.1; done
+  for _ in $(seq 600); do grep -qs Forwarding "$folder/forward.log" && break; sleep 0.1; done
   "$@" || { code=$?; cat "$folder/forward.log" >&2; kubectl -n "$namespace" get pods >&2; }
   kill "$pid"
   wait "$pid" || true
