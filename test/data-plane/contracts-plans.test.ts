@@ -426,6 +426,17 @@ describe('the plans of the contract statements', () => {
         expect(plans.at(-1)).to.contain('lines_by_contract');
       });
 
+      it('so they are when the statistics, which may be older, know no line that is due', async () => {
+        const nextDueDate = '2001-01-01';
+        const plans = await plansOf(async (tx, call) => {
+          const list = new ContractList(tx, call, { totals: new Totals(), cores: new ContractCores() });
+          const rows = await list.page(await list.select({}), { sort: 'createdAt', order: 'desc' }, PAGE);
+          const due = rows.map(({ id }) => ({ id, nextDueDate }));
+          expect((await list.dueLines(due, nextDueDate)).size).to.equal(0);
+        });
+        expect(plans.at(-1)).to.contain('lines_by_contract').and.not.to.contain('lines_by_state');
+      });
+
       it('the matches of a rare filter are collected, then sorted', async () => {
         expect(await pagePlan({ statusCode: 'rare' }, { sort: 'endDate' })).to.contain(SORTING);
       });

@@ -49,6 +49,13 @@ export type ContractFilter = { readonly [K in keyof typeof EQUALS]?: string | nu
 };
 
 /** The columns of a listed contract that are read for each page; the rest is in its core. */
+/**
+ * Whether a line is not deleted, where lines are found by their contract. PostgreSQL, whose statistics may be of a book in
+ * which fewer lines were due, or not be there yet, would otherwise look for these contracts among all lines of an index
+ * that has only such lines.
+ */
+const IS_LIVE = { sqlite: 'deleted_at IS NULL', postgres: 'coalesce(deleted_at, 0) = 0' } as const;
+
 const listed = contracts.only(
   'id',
   'version',
@@ -297,7 +304,7 @@ export class ContractList {
     const ofThese = isOneOf(this.tx.dialect, 'contract_id', ids);
     const rows = await this.tx.all(
       `SELECT contract_id, amount_minor, received_minor, invoiced_minor, currency_code, due_date FROM payment_lines
-       WHERE tenant_id = ? AND ${ofThese.sql} AND due_date <= ? AND deleted_at IS NULL AND outstanding_minor > 0`,
+       WHERE tenant_id = ? AND ${ofThese.sql} AND due_date <= ? AND ${IS_LIVE[this.tx.dialect]} AND outstanding_minor > 0`,
       [this.call.tenantId, ...ofThese.values, horizon],
     );
     for (const row of rows) {
