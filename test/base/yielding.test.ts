@@ -16,7 +16,7 @@ describe('work that yields to the event loop', () => {
   };
 
   /**
-   * Whether work of so many milliseconds yields. Tried again if it yielded and took ten or more, because the machine had
+   * Whether work of so many milliseconds yields. Tried again if it yielded and took five or more, because the machine had
    * given the processor to another process.
    */
   const yieldsAfter = async (ms: number): Promise<boolean> => {
@@ -26,22 +26,22 @@ describe('work that yields to the event loop', () => {
       const pause = yielding();
       busy(ms);
       const hasYielded = await yields(pause);
-      if (!hasYielded || performance.now() - began < 10) return hasYielded;
+      if (!hasYielded || performance.now() - began < 5) return hasYielded;
     }
   };
 
-  it('does not yield before ten milliseconds are over, and then does', async () => {
+  it('does not yield before five milliseconds are over, and then does', async () => {
     expect(await yieldsAfter(0)).to.equal(false);
     await nextIteration();
     const pause = yielding();
-    busy(11);
+    busy(6);
     expect(await yields(pause)).to.equal(true);
   });
 
-  it('shares these ten milliseconds with the work before it', async () => {
-    expect(await yieldsAfter(6)).to.equal(false);
+  it('shares these five milliseconds with the work before it', async () => {
+    expect(await yieldsAfter(3)).to.equal(false);
     const after = yielding();
-    busy(6);
+    busy(3);
     expect(await yields(after)).to.equal(true);
   });
 
@@ -64,7 +64,7 @@ describe('work that yields to the event loop', () => {
   it('returns a promise only if there is something to wait for', async () => {
     await nextIteration();
     const pause = yielding();
-    busy(11);
+    busy(6);
     const due = pause();
     expect(due).to.be.instanceOf(Promise);
     await due;
