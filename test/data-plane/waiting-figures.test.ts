@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Dialect } from '../../data-plane-agent/base/database/database.js';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
 import { OPERATIONS, type Operations } from '../../data-plane-agent/plane/operations/index.js';
@@ -35,8 +34,8 @@ async function someLines({ plane }: TestPlane, count: number): Promise<string[]>
 describe('figures that wait to be added to the rollups', () => {
   it('are added by the first write of a process, then after many or large ones, twice as many', () => {
     const count = new WaitingCount();
-    const due = (tenant: string, times: number, characters: number, dialect: Dialect = 'sqlite') =>
-      Array.from({ length: times }, () => count.due({ dialect }, tenant, characters)).flatMap((most, n) =>
+    const due = (tenant: string, times: number, characters: number) =>
+      Array.from({ length: times }, () => count.due(tenant, characters)).flatMap((most, n) =>
         most === 0 ? [] : [[n, most]],
       );
     expect(due('one', 130, 300)).to.deep.equal([
@@ -48,16 +47,6 @@ describe('figures that wait to be added to the rollups', () => {
       [0, 64],
       [4, 8],
       [8, 8],
-    ]);
-    expect(due('a third', 130, 300, 'postgres')).to.deep.equal([
-      [0, 64],
-      [64, 128],
-      [128, 128],
-    ]);
-    expect(due('a fourth', 30, 10_000, 'postgres')).to.deep.equal([
-      [0, 64],
-      [14, 28],
-      [28, 28],
     ]);
   });
 

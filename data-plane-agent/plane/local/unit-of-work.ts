@@ -144,7 +144,7 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
     const increments = all.map(({ entries }) => entries.increments());
     const changes = textOf(increments);
     const mayBeLeft = changes !== null && increments.some((one) => one.length > 0);
-    const most = mayBeLeft ? waiting.due(tx, tenantId, changes.length) : 0;
+    const most = mayBeLeft ? waiting.due(tenantId, changes.length) : 0;
     const leaves = mayBeLeft && most === 0;
     await moveDataVersion(tx, tenantId, { due, changes, leaves, deletesOld: deletions.next(tenantId) });
     const [first] = all;

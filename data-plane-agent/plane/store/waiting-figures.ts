@@ -6,13 +6,9 @@ import { rollupsIn, type Increments } from '../domain/analytics/increments.js';
 import { Entries } from '../domain/analytics/rollups.js';
 import { writeEntries } from './rollups.js';
 
-/**
- * Transactions of a process leave so much before one adds it, or characters. On SQLite to add them takes a few
- * milliseconds, in which no other writes. On PostgreSQL it takes longer to begin: creates of many lines that share a
- * transaction would otherwise add with each.
- */
+/** Transactions of a process leave so much before one adds it, or characters: to add them takes a few milliseconds. */
 const MOST_LEFT = 64;
-const MOST_CHARACTERS = { sqlite: 32 * 1024, postgres: 128 * 1024 } as const;
+const MOST_CHARACTERS = 32 * 1024;
 /** The tenants whose writes a process counts. */
 const TENANTS = 10_000;
 
@@ -23,11 +19,11 @@ export class WaitingCount {
   });
 
   /** How many of those that wait a transaction adds, with its own, that would leave so many characters; for most 0. */
-  due({ dialect }: Pick<Transaction, 'dialect'>, tenantId: string, characters: number): number {
+  due(tenantId: string, characters: number): number {
     const before = this.left.get(tenantId);
     const times = (before?.times ?? 0) + 1;
     const all = (before?.characters ?? 0) + characters;
-    if (before && times < MOST_LEFT && all < MOST_CHARACTERS[dialect]) {
+    if (before && times < MOST_LEFT && all < MOST_CHARACTERS) {
       this.left.set(tenantId, { times, characters: all });
       return 0;
     }
