@@ -20,10 +20,10 @@ export class SigningKeyStore {
     private readonly table: 'signing_keys' | 'link_keys' = 'signing_keys',
   ) {}
 
-  /** The active key first, then newest first. */
+  /** The active key first, then newest first; of those made in one millisecond, the one that was retired later. */
   async all(): Promise<SigningKeyRecord[]> {
     const rows = await this.tx.all(
-      `SELECT kid, status, public_jwk, private_sealed, created_at, verify_until FROM ${this.table} ORDER BY status, created_at DESC`,
+      `SELECT kid, status, public_jwk, private_sealed, created_at, verify_until FROM ${this.table} ORDER BY status, created_at DESC, verify_until DESC`,
     );
     return rows.map(keyOf);
   }
