@@ -37,7 +37,7 @@ export async function underLoad(
   requests: Request[],
   { token, seconds, amount }: Asking,
 ): Promise<Load> {
-  // Its own quantiles are whole milliseconds, which are too coarse where the median is below two.
+  // The quantiles of autocannon are whole milliseconds, which are too coarse where the median is below two.
   const times: number[] = [];
   const result = await autocannon({
     url: origin,

@@ -48,7 +48,6 @@ export type ContractFilter = { readonly [K in keyof typeof EQUALS]?: string | nu
   readonly dueWithin?: readonly [first: Day, last: Day];
 };
 
-/** The columns of a listed contract that are read for each page; the rest is in its core. */
 /**
  * Whether a line is not deleted, where lines are found by their contract. PostgreSQL, whose statistics may be of a book in
  * which fewer lines were due, or not be there yet, would otherwise look for these contracts among all lines of an index
@@ -56,6 +55,7 @@ export type ContractFilter = { readonly [K in keyof typeof EQUALS]?: string | nu
  */
 const IS_LIVE = { sqlite: 'deleted_at IS NULL', postgres: 'coalesce(deleted_at, 0) = 0' } as const;
 
+/** The columns of a listed contract that are read for each page; the rest is in its core. */
 const listed = contracts.only(
   'id',
   'version',
