@@ -1,4 +1,5 @@
 import { PassThrough, type Readable } from 'node:stream';
+import { noteStreamed } from '../../base/collect-garbage.js';
 
 /** How far a branch may lag behind the reading. */
 const BEHIND_BYTES = 262_144;
@@ -36,6 +37,7 @@ export class OneReading {
   async run(): Promise<void> {
     try {
       for await (const chunk of this.content) {
+        noteStreamed(chunk.length);
         this.onChunk?.(chunk);
         for (const branch of this.open) if (!(await branch.give(chunk))) this.open.delete(branch);
         if (this.open.size === 0 && !this.onChunk) break;

@@ -4,6 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../base/clock.js';
+import { noteStreamed } from '../../../base/collect-garbage.js';
 
 /** SHA-256 of open files, in hex. Aborting the signal rejects. */
 export interface Digests {
@@ -47,7 +48,9 @@ async function hashOf(file: FileHandle, signal: AbortSignal): Promise<string> {
   for await (const chunk of addAbortSignal(
     signal,
     file.createReadStream({ autoClose: false }),
-  ) as AsyncIterable<Buffer>)
+  ) as AsyncIterable<Buffer>) {
+    noteStreamed(chunk.length);
     hash.update(chunk);
+  }
   return hash.digest('hex');
 }

@@ -3,6 +3,7 @@ import { mkdir, open, opendir, readdir, rename, rm, stat, type FileHandle } from
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Clock } from '../../../base/clock.js';
+import { noteStreamed } from '../../../base/collect-garbage.js';
 import { TIMEOUT_MS, timeoutFor, within } from './deadline.js';
 import { createDigests } from './file-system-digests.js';
 import type { FileLinks } from './file-system-links.js';
@@ -176,6 +177,7 @@ async function fill(
     const hash = createHash('sha256');
     let size = 0;
     for await (const chunk of content as AsyncIterable<Buffer>) {
+      noteStreamed(chunk.length);
       size += chunk.length;
       if (sizeBytes !== undefined && size > sizeBytes) throw new WrongLengthError('longer');
       hash.update(chunk);

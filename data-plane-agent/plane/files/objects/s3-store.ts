@@ -7,6 +7,7 @@ import type { BucketItemStat, Client } from 'minio';
 import type * as Minio from 'minio';
 import { attachmentDisposition } from '../../../base/content-disposition.js';
 import type { Clock } from '../../../base/clock.js';
+import { noteStreamed } from '../../../base/collect-garbage.js';
 import { onFirstUse } from '../../../base/on-first-use.js';
 import { TIMEOUT_MS, timeoutFor, within } from './deadline.js';
 import type { S3Address } from './object-store-address.js';
@@ -219,6 +220,7 @@ async function etagOf(answer: IncomingMessage): Promise<string> {
 async function* metered(content: Readable, sizeBytes: number): AsyncIterable<Buffer> {
   let size = 0;
   for await (const chunk of content as AsyncIterable<Buffer>) {
+    noteStreamed(chunk.length);
     size += chunk.length;
     if (size > sizeBytes) throw new WrongLengthError('longer');
     yield chunk;

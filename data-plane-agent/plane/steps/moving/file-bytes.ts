@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { noteStreamed } from '../../../base/collect-garbage.js';
 import { fail } from '../../../base/failures.js';
 import type { StoredBytes } from '../../contract/records/moving.js';
 import { timeoutFor } from '../../files/objects/deadline.js';
@@ -29,7 +30,10 @@ export async function storedBytes(objects: ObjectStore, key: string): Promise<St
   const content = await objects.read(key, { sizeBytes, signal: AbortSignal.timeout(Math.ceil(timeoutFor(sizeBytes))) });
   if (!content) return { sizeBytes: 0, sha256: null };
   const hash = createHash('sha256');
-  for await (const piece of content as AsyncIterable<Buffer>) hash.update(piece);
+  for await (const piece of content as AsyncIterable<Buffer>) {
+    noteStreamed(piece.length);
+    hash.update(piece);
+  }
   return { sizeBytes, sha256: hash.digest('hex') };
 }
 
