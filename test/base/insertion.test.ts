@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Database, Value } from '../../data-plane-agent/base/database/database.js';
-import { Insertion } from '../../data-plane-agent/base/database/insertion.js';
+import { Insertion, JSON_TEXT } from '../../data-plane-agent/base/database/insertion.js';
 import { openDatabase } from '../../data-plane-agent/base/database/open.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { createDatabase, needsPostgres, type TestDatabase } from '../support/postgres.js';
@@ -48,12 +48,15 @@ describe('rows that are inserted on PostgreSQL', () => {
 
   const inserted = async (rows: readonly (readonly Value[])[]): Promise<unknown[][]> => {
     await database.write(TENANT, (tx) => tx.insert(THINGS, rows));
-    return database.write(TENANT, async (tx) => {
-      const found = await tx.all('SELECT id, name, amount, size, grams::text AS grams FROM things ORDER BY id');
-      await tx.run('DELETE FROM things');
-      return found.map(({ id, name, amount, size, grams }) => [id, name, amount, size, grams]);
-    });
+    return found();
   };
+  /** All rows, which are then deleted. */
+  const found = (): Promise<unknown[][]> =>
+    database.write(TENANT, async (tx) => {
+      const rows = await tx.all('SELECT id, name, amount, size, grams::text AS grams FROM things ORDER BY id');
+      await tx.run('DELETE FROM things');
+      return rows.map(({ id, name, amount, size, grams }) => [id, name, amount, size, grams]);
+    });
   const ordered = (rows: readonly (readonly Value[])[]) =>
     rows.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1));
 
@@ -75,6 +78,15 @@ describe('rows that are inserted on PostgreSQL', () => {
   it('may be more than go into one statement', async () => {
     const rows = Array.from({ length: 2_001 }, (_, n): Value[] => [newId(), `${n}`, n, n, '{}']);
     expect(await inserted(rows)).to.deep.equal(ordered(rows));
+  });
+
+  it('may have JSON with any characters, and none', async () => {
+    const notes = new Insertion('things (id, name, grams)', '(?, ?, ?::int[])', ['uuid', JSON_TEXT, 'int[]']);
+    const values = [...TEXTS, '\u001e', 'a\u0000b\u001f', [null, { 'a\u001e': ['\ud800', 1.5] }], null, ''];
+    const json = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
+    const written = ordered(values.map((value): Value[] => [newId(), json(value), '{}']));
+    await database.write(TENANT, (tx) => tx.insert(notes, written));
+    expect((await found()).map(([id, name, , , grams]) => [id, name, grams])).to.deep.equal(written);
   });
 
   it('are refused together if one of them is', async () => {

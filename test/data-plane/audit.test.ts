@@ -9,6 +9,7 @@ import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { tenantTrail } from '../../data-plane-agent/plane/store/audit-of-tenant.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
+import { withMethods } from '../support/with-methods.js';
 
 const write = ({ database, call }: TestPlane, sql: string, values: readonly (string | number | null)[] = []) =>
   database.write(call, (tx) => tx.run(sql, [...values]));
@@ -110,12 +111,7 @@ describe('the audit chain of contract data', () => {
           if (sql.includes('actor_kind')) read.push(found.length);
           return found;
         };
-        const watched = new Proxy(tx, {
-          get: (of, property) => {
-            const value: unknown = property === 'all' ? all : Reflect.get(of, property);
-            return typeof value === 'function' ? (value.bind(of) as unknown) : value;
-          },
-        });
+        const watched = withMethods(tx, { all });
         const trail = new AuditTrail(watched, parseKeyRing(generateKeyRingText()), tenantTrail(call, tx.dialect));
         expect(await trail.chain()).to.deep.equal({ chained: 40, more: false });
         expect(read).to.deep.equal([5, 1, 1, 13, 1, 19]);

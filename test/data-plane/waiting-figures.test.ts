@@ -50,6 +50,20 @@ describe('figures that wait to be added to the rollups', () => {
     ]);
   });
 
+  it('are left while another transaction of the process adds, but not endlessly', () => {
+    const count = new WaitingCount();
+    const adder = {};
+    const due = (characters: number) => count.due('one', characters, adder);
+    expect(due(10)).to.equal(64);
+    expect([due(33_000), due(33_000), due(33_000)]).to.deep.equal([0, 0, 0]);
+    count.ended('one', new Set([{}]));
+    expect(due(1)).to.equal(0);
+    count.ended('one', new Set([{}, adder]));
+    expect(due(1)).to.equal(10);
+    expect([due(65_000), due(65_000), due(65_000)]).to.deep.equal([0, 0, 6]);
+    expect(count.due('other', 10, adder)).to.equal(64);
+  });
+
   forEachReplicas((name, replicas) => {
     it('are left by each write, seen by all readers, and added by one of many', async () => {
       const [test, other] = replicas().both();

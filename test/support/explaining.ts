@@ -22,7 +22,8 @@ export function counting(tx: Transaction, reads: Read[]): Transaction {
   });
 }
 
-const planOf = async (tx: Transaction, sql: string, values: readonly Value[]): Promise<string> =>
+/** The plan of a statement, a line for each step. */
+export const planOf = async (tx: Transaction, sql: string, values: readonly Value[]): Promise<string> =>
   (await tx.all(`${tx.dialect === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN'} ${sql}`, values))
     .map((row) => String(row['detail'] ?? row['QUERY PLAN']))
     .join('\n');

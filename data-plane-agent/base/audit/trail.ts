@@ -2,7 +2,7 @@ import type { Row, Transaction } from '../database/database.js';
 import { SealError, type KeyRing } from '../secrets.js';
 import type { AuditCheck, AuditFilter, AuditHead, AuditRow } from './records.js';
 import { beginningOf, checkHead, isSame, linkAfter, walk, type ChainedEvent, type Link } from './chain.js';
-import { allOf, arrayLiteral, fragment, isOneOf, type Fragment } from '../database/fragments.js';
+import { allOf, arrayLiteral, fragment, type Fragment } from '../database/fragments.js';
 
 /**
  * One audit trail: a tenant's in the platform or the tenant database, or the platform's own events, which belong to no
@@ -113,7 +113,7 @@ export class AuditTrail {
     const { sql, values } = this.name.rows;
     if (this.tx.dialect === 'postgres') {
       await this.tx.defer(
-        `UPDATE audit_log SET position = link.at_position, hash = link.link_hash FROM unnest(?::uuid[], ?::bigint[], ?::text[]) AS link (event_id, at_position, link_hash) WHERE ${sql} AND id = link.event_id AND position IS NULL`,
+        `UPDATE audit_log SET position = link.at_position, hash = link.link_hash FROM unnest(?::uuid[], ?::bigint[], ?::text[]) AS link (event_id, at_position, link_hash) WHERE ${sql} AND id = link.event_id AND ${IS_UNCHAINED}`,
         [
           arrayLiteral(links.map(({ id }) => id)),
           arrayLiteral(links.map(({ position }) => position)),
@@ -179,8 +179,19 @@ export class AuditTrail {
   }
 
   private async events(ids: readonly string[]): Promise<AuditRow[]> {
-    const where = allOf([this.name.rows, isOneOf(this.tx.dialect, 'id', ids)]);
-    const rows = await this.tx.all(`SELECT ${COLUMNS} FROM audit_log WHERE ${where.sql} ORDER BY id`, where.values);
+    const { sql, values } = this.name.rows;
+    // Each by its key: for a set of ids PostgreSQL may look through an index of all events, if it takes it for small.
+    const [found, given] =
+      this.tx.dialect === 'postgres'
+        ? [
+            `unnest(?::uuid[]) AS named (event_id) CROSS JOIN LATERAL (SELECT * FROM audit_log WHERE id = event_id AND ${sql} LIMIT 1) AS event`,
+            arrayLiteral(ids),
+          ]
+        : [
+            `(SELECT value AS event_id FROM json_each(?)) CROSS JOIN audit_log ON id = event_id AND ${sql}`,
+            JSON.stringify(ids),
+          ];
+    const rows = await this.tx.all(`SELECT ${COLUMNS} FROM ${found} ORDER BY id`, [given, ...values]);
     if (rows.length < ids.length) throw new Error(`audit events of ${ids.join(', ')} do not exist`);
     return rows.map(rowOf);
   }
@@ -249,6 +260,12 @@ export class AuditTrail {
 
 /** The seal context of the head of a chain. */
 export const headContext = (chain: string): string => `audit_heads.seal.${chain}`;
+
+/**
+ * On PostgreSQL, of an event that is found by its key. Written as `IS NULL` it would be found in the index of those
+ * that wait, in which all that were chained since the table was last vacuumed still are.
+ */
+const IS_UNCHAINED = 'coalesce(position, 0) = 0';
 
 const COLUMNS =
   'tenant_id, id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes, position, hash';

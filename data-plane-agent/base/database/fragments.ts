@@ -18,6 +18,17 @@ export function columnLiteral(rows: readonly (readonly Value[])[], column: numbe
   return `{${text}}`;
 }
 
+/**
+ * The JSON texts that rows have in a column, or nulls, for `FROM_JSON_COLUMN`. In an array each of their many quotes
+ * would have to be escaped, and found again.
+ */
+export const jsonColumn = (rows: readonly (readonly Value[])[], column: number): string =>
+  rows.map((row) => row[column] ?? '').join(BETWEEN_JSON);
+
+/** In JSON it can only be escaped: the record separator. */
+const BETWEEN_JSON = '\u001e';
+export const FROM_JSON_COLUMN = "string_to_array(?, chr(30), '')";
+
 function element(value: Value): string {
   if (typeof value !== 'string') return value === null ? 'NULL' : String(value);
   return SPECIAL.test(value) ? `"${value.replaceAll(SPECIALS, '\\$&')}"` : `"${value}"`;

@@ -1,5 +1,5 @@
 import type { Dialect, Value } from './database.js';
-import { columnLiteral, type Fragment } from './fragments.js';
+import { columnLiteral, FROM_JSON_COLUMN, jsonColumn, type Fragment } from './fragments.js';
 
 /** The `INSERT` statements of a table, for any number of rows. */
 export class Insertion {
@@ -29,7 +29,9 @@ export class Insertion {
   sqlOfArrays(types: readonly string[]): string {
     if (this.textOfArrays === undefined) {
       // The rows of an array of arrays would all have to be of the same length.
-      const given = types.map((type) => `CAST(? AS ${isArray(type) ? 'text' : type}[])`);
+      const given = types.map((type) =>
+        type === JSON_TEXT ? FROM_JSON_COLUMN : `CAST(? AS ${isArray(type) ? 'text' : type}[])`,
+      );
       const read = types.map((type, i) => (isArray(type) ? `CAST(c${i} AS ${type})` : `c${i}`));
       const columns = types.map((_, i) => `c${i}`);
       this.textOfArrays = `INSERT INTO ${this.into} SELECT ${read.join(', ')} FROM unnest(${given.join(', ')}) AS x (${columns.join(', ')})`;
@@ -37,6 +39,9 @@ export class Insertion {
     return this.textOfArrays;
   }
 }
+
+/** A column of the type `text` that has JSON, as `JSON.stringify` writes it. */
+export const JSON_TEXT = 'json text';
 
 const isArray = (type: string): boolean => type.endsWith('[]');
 
@@ -61,7 +66,10 @@ export function* insertions(
     if (dialect === 'postgres' && types && left > 1) {
       // A value for each column instead of one for each of each row: driver and server take most of the time for each.
       const part = rows.slice(at, at + MOST_IN_ARRAYS);
-      yield { sql: insertion.sqlOfArrays(types), values: types.map((_, column) => columnLiteral(part, column)) };
+      yield {
+        sql: insertion.sqlOfArrays(types),
+        values: types.map((type, column) => (type === JSON_TEXT ? jsonColumn : columnLiteral)(part, column)),
+      };
       at += part.length;
       continue;
     }

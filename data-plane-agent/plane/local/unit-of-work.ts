@@ -144,12 +144,34 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
     const increments = all.map(({ entries }) => entries.increments());
     const changes = textOf(increments);
     const mayBeLeft = changes !== null && increments.some((one) => one.length > 0);
-    const most = mayBeLeft ? waiting.due(tenantId, changes.length) : 0;
+    const whole = tx.dialect === 'postgres' ? tx.whole : undefined; // SQLite has one writer
+    const most = mayBeLeft ? waiting.due(tenantId, changes.length, whole) : 0;
     const leaves = mayBeLeft && most === 0;
     await moveDataVersion(tx, tenantId, { due, changes, leaves, deletesOld: deletions.next(tenantId) });
     const [first] = all;
     if (leaves || !first) return;
     await addWaiting(tx, tenantId, { most, own: { entries: first.entries, more: increments.slice(1).flat() } });
+  };
+
+  /** Runs a write that may add what waits for the figures. */
+  const written = async <T>(
+    invocation: Invocation,
+    work: (tx: Transaction) => Promise<T>,
+    options?: WriteOptions,
+  ): Promise<T> => {
+    const wholes = new Set<object>(); // of all attempts
+    try {
+      return await database.write(
+        scopeOf(invocation),
+        (tx) => {
+          wholes.add(tx.whole);
+          return work(tx);
+        },
+        options,
+      );
+    } finally {
+      waiting.ended(invocation.call.tenantId, wholes);
+    }
   };
 
   /** Runs a write of internal state. */
@@ -184,7 +206,7 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
     write: (invocation, run) =>
       gate.passed(invocation, () =>
         afterLostRace(() =>
-          database.write(scopeOf(invocation), async (tx) => {
+          written(invocation, async (tx) => {
             const [, output] = await together(gate.write(tx, invocation), recorded(tx, invocation, run));
             return output;
           }),
@@ -193,8 +215,8 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
     writeOnce: (invocation, run, options) =>
       afterLostRace(() =>
         gate.passed(invocation, () =>
-          database.write(
-            scopeOf(invocation),
+          written(
+            invocation,
             async (tx) => {
               const [, settled] = await together(
                 gate.write(tx, invocation),

@@ -1,6 +1,6 @@
 import { differ, type Column, type Columns, type RecordOf, type Table } from '../../base/database/columns.js';
 import type { Transaction, Value } from '../../base/database/database.js';
-import { Insertion } from '../../base/database/insertion.js';
+import { Insertion, JSON_TEXT } from '../../base/database/insertion.js';
 import { newId } from '../../base/ids.js';
 import { stringifyYielding } from '../../base/json-pieces.js';
 import { yielding } from '../../base/yielding.js';
@@ -194,7 +194,7 @@ export class ChangeRecorder {
 const AUDIT = new Insertion(
   'audit_log (tenant_id, id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes)',
   '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-  ['uuid', 'uuid', 'bigint', 'text', 'uuid', 'text', 'text', 'text', 'text', 'text', 'uuid', 'text'],
+  ['uuid', 'uuid', 'bigint', 'text', 'uuid', 'text', 'text', 'text', 'text', 'text', 'uuid', JSON_TEXT],
 );
 const OUTBOX = new Insertion(
   'outbox (tenant_id, id, topic, lane, reference, created_at, due_at, attempts, state, leased_until, expires_at)',

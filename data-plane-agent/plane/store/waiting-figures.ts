@@ -12,24 +12,40 @@ const MOST_CHARACTERS = 32 * 1024;
 /** The tenants whose writes a process counts. */
 const TENANTS = 10_000;
 
+/** While another transaction adds, so many times as much may be left: it would have to wait for the other's commit. */
+const MORE_MEANWHILE = 4;
+
 /** Says which transactions add what waits: the first of a tenant in a process, and then each that comes after enough. */
 export class WaitingCount {
   private readonly left = new LRUCache<string, { readonly times: number; readonly characters: number }>({
     max: TENANTS,
   });
+  /** By tenant, the transaction that adds. */
+  private readonly adding = new Map<string, object>();
 
-  /** How many of those that wait a transaction adds, with its own, that would leave so many characters; for most 0. */
-  due(tenantId: string, characters: number): number {
+  /**
+   * How many of those that wait a transaction adds, with its own, that would leave so many characters; for most 0.
+   * `whole` is what the transaction commits, where others run at the same time: it adds until `ended`.
+   */
+  due(tenantId: string, characters: number, whole?: object): number {
     const before = this.left.get(tenantId);
     const times = (before?.times ?? 0) + 1;
     const all = (before?.characters ?? 0) + characters;
-    if (before && times < MOST_LEFT && all < MOST_CHARACTERS) {
+    const most = this.adding.has(tenantId) ? MORE_MEANWHILE : 1;
+    if (before && times < most * MOST_LEFT && all < most * MOST_CHARACTERS) {
       this.left.set(tenantId, { times, characters: all });
       return 0;
     }
     this.left.set(tenantId, { times: 0, characters: 0 });
+    if (whole) this.adding.set(tenantId, whole);
     // Twice as many, so that what ended processes have left is added too.
     return before ? 2 * times : MOST_LEFT;
+  }
+
+  /** To be called with what a write of the tenant has committed, or tried to. */
+  ended(tenantId: string, wholes: ReadonlySet<object>): void {
+    const one = this.adding.get(tenantId);
+    if (one && wholes.has(one)) this.adding.delete(tenantId);
   }
 }
 
