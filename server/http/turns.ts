@@ -45,7 +45,8 @@ const UNDER_WAY = 24;
 const COUNTED_MS = 1_000;
 /** Requests begin in a turn of the event loop until this time has passed; then others can arrive, or be refused. */
 const BEGIN_MS = 5;
-const LONGEST_WAIT_MS = 800;
+/** Of the second in which a person expects an answer, the rest is for the work itself and the way there and back. */
+const LONGEST_WAIT_MS = 600;
 /**
  * A process that has just started loads and compiles what its first requests run, and takes ten times as long for them
  * as later. That they wait says nothing about the load, so they may wait longer, in milliseconds.

@@ -123,7 +123,7 @@ describe('turns of requests', () => {
   it('are refused to an organisation whose oldest request has waited too long, and not to others', async () => {
     const { turns, passes } = simulated({ mayBegin: () => false });
     void turns.take('a');
-    passes(800);
+    passes(600);
     void turns.take('a');
     passes(1);
     expect(await failureOf((async () => turns.take('a'))())).to.deep.include({
@@ -143,8 +143,8 @@ describe('turns of requests', () => {
     while (turns.waiting > 0) await turn();
     let taken = 0;
     for (; !turns.isOver('b') && taken < 1_000; taken++) void turns.take('b');
-    // 800 ms for 20 ms each, and the one that begins at once.
-    expect(taken).to.be.within(39, 43);
+    // 600 ms for 20 ms each, and the one that begins at once.
+    expect(taken).to.be.within(29, 33);
     expect(turns.isOver('a')).to.equal(false);
   });
 
