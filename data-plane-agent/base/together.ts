@@ -20,24 +20,27 @@ export function begun<T>(work: Promise<T>): Promise<T> {
 }
 
 /**
- * Does work for each item, for so many `lanes` of them at once, which begin in their order. After an error no more begins;
- * it is thrown once all that had begun has ended.
+ * Does work for each item, for so many `lanes` of them at once, which begin in their order. An item is asked for when a
+ * lane is free. After an error no more begins; it is thrown once all that had begun has ended.
  */
-export async function inLanes<T, R>(items: readonly T[], lanes: number, work: (item: T) => Promise<R>): Promise<R[]> {
+export async function inLanes<T, R>(items: Iterable<T>, lanes: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
-  const left = items.entries();
+  const left = items[Symbol.iterator]();
+  let begun = 0;
   let hasFailed = false;
   const lane = async (): Promise<void> => {
-    for (const [i, item] of left) {
-      if (hasFailed) return;
+    while (!hasFailed) {
+      const next = left.next();
+      if (next.done === true) return;
+      const i = begun++;
       try {
-        results[i] = await work(item);
+        results[i] = await work(next.value);
       } catch (error) {
         hasFailed = true;
         throw error;
       }
     }
   };
-  await together(...Array.from({ length: Math.min(lanes, items.length) }, lane));
+  await together(...Array.from({ length: lanes }, lane));
   return results;
 }

@@ -9,6 +9,8 @@ export interface Steps<T> {
   readonly signal: AbortSignal;
   /** A read-only step. */
   read<R>(step: (context: T) => Promise<R>): Promise<R>;
+  /** How many steps that write may run at once, if they change different rows: on SQLite one, as it has one writer. */
+  readonly writesAtOnce: number;
   /** A step that writes. */
   write<R>(step: (context: T) => Promise<R>): Promise<R>;
   /**

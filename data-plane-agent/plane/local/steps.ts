@@ -46,6 +46,7 @@ export function createSteps(parts: StepsParts, invocation: Invocation): TakenSte
       clock,
       newId,
       signal: invocation.deadline.signal,
+      writesAtOnce: units.writesAtOnce,
       read: (run) => units.read(asked, run),
       async write(run) {
         const output = await units.write(asked, run);

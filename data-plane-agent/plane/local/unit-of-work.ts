@@ -51,6 +51,8 @@ export interface UnitsOfWork {
   /** As `read`, but runs only if no answer to the same call and input is kept for the present data version. */
   readKept<T extends object>(invocation: Invocation, input: unknown, run: Run<T>): Promise<T>;
   write<T>(invocation: Invocation, run: Run<T>): Promise<T>;
+  /** How many writes of an operation may run at once. */
+  readonly writesAtOnce: number;
   /**
    * A write whose output or refusal is stored as the response for the call's idempotency key. If there is a stored
    * response already, nothing runs.
@@ -203,6 +205,7 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
             return { version, output };
           }),
       }),
+    writesAtOnce: WRITES_AT_ONCE[database.dialect],
     write: (invocation, run) =>
       gate.passed(invocation, () =>
         afterLostRace(() =>
@@ -260,6 +263,8 @@ const scheduleExpiry: KeptAnswer = async (tx, { tenantId, expiresAt }) => {
   await due.write(tx, tenantId);
 };
 
+/** One is computed while PostgreSQL works for the other; more would take its connections from others. */
+const WRITES_AT_ONCE = { sqlite: 1, postgres: 2 } as const;
 /** About the contracts that a step of an import enters. */
 const LANES = { sqlite: 1, postgres: 16 } as const;
 

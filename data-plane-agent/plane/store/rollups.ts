@@ -22,16 +22,19 @@ const GROUPS = rollup({ table: 'contract_groups', keys: GROUP_KEYS, columns: GRO
  * few. SQLite has one writer anyway.
  */
 const SLOTS = 4;
+/** Two transactions of a process that run at once are to have different ones. */
+let lastSlot = Math.floor(Math.random() * SLOTS);
+const nextSlot = (): number => (lastSlot = (lastSlot + 1) % SLOTS);
 
 interface Place {
   readonly tenantId: string;
-  /** One of the slots at random by default. */
+  /** By default another than that of the transaction before. */
   readonly slot?: number;
 }
 
 export async function writeEntries(
   tx: Transaction,
-  { tenantId, slot = tx.dialect === 'sqlite' ? 0 : Math.floor(Math.random() * SLOTS) }: Place,
+  { tenantId, slot = tx.dialect === 'sqlite' ? 0 : nextSlot() }: Place,
   entries: Entries,
 ): Promise<void> {
   await GROUPS.write(tx, [tenantId, slot], entries.groups());

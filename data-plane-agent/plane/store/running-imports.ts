@@ -97,6 +97,19 @@ export class RunningImportStore {
     await this.held('attempts = 1', lease);
   }
 
+  /**
+   * As `renew`, for several transactions at once, and the lease ends when it did: on PostgreSQL the process that takes it
+   * waits for all of them.
+   */
+  async hold({ id, holder }: ImportLease): Promise<void> {
+    const lock = this.tx.dialect === 'postgres' ? ' FOR SHARE' : '';
+    const found = await this.tx.get(
+      `SELECT id FROM running_imports WHERE tenant_id = ? AND id = ? AND holder = ?${lock}`,
+      [this.call.tenantId, id, holder],
+    );
+    if (!found) throw this.taken();
+  }
+
   /** Takes an interrupted import over; returns whether nobody else has. */
   take({ id, holder }: ImportLease, by: string): Promise<boolean> {
     const leasedUntil = this.leaseEnd();
@@ -142,6 +155,15 @@ export class RunningImportStore {
         [this.call.tenantId, id, kind, position, this.keyRing.seal(content, this.sealContext({ id, kind, position }))],
       ),
     );
+  }
+
+  /** The first position after those of all parts: of several that were written at once, some may be missing. */
+  async nextPosition({ id }: Pick<ImportLease, 'id'>, kind: PartKind): Promise<number> {
+    const row = await this.tx.get(
+      'SELECT max(position) AS last FROM running_import_parts WHERE tenant_id = ? AND import_id = ? AND kind = ?',
+      [this.call.tenantId, id, kind],
+    );
+    return Number(row?.['last'] ?? -1) + 1;
   }
 
   /** The parts in their order. */

@@ -1,10 +1,13 @@
 import { isFailure } from '../../../base/failures.js';
 import { jsonBytes } from '../../../base/json-pieces.js';
+import { inLanes } from '../../../base/together.js';
 import type { Call } from '../../contract/call.js';
 import type { ImportReport } from '../../contract/records/imports.js';
+import { codeIn, type Candidate } from '../../domain/imports/candidate.js';
 import { reportOf, type Outcome } from '../../domain/imports/report.js';
 import { restoredOutcomes, storedOutcomes, withoutOutcome } from '../../domain/imports/stored-outcomes.js';
-import type { ImportLease } from '../../store/running-imports.js';
+import { uniqueKey } from '../../domain/unique-key.js';
+import { IMPORT_LEASE_MS, type ImportLease } from '../../store/running-imports.js';
 import type { OperationSteps } from '../operation-context.js';
 import { enterChecked, lookedBackOn, type EnteringParts } from './enter-candidates.js';
 import type { PreparedImport } from './prepare-candidates.js';
@@ -20,51 +23,73 @@ export interface StagedImport extends Pick<EnteringParts, 'members'> {
   readonly prepared: PreparedImport;
   /** The outcomes of earlier attempts: one text for each transaction. */
   readonly stored: readonly string[];
+  /** Where the next are stored. */
+  readonly nextPosition: number;
 }
 
 /** Enters what was not entered yet, a few contracts at a time, and stores the report. */
-export async function finishImport(
-  steps: OperationSteps,
-  call: Call,
-  { lease, prepared, members, stored }: StagedImport,
-): Promise<ImportReport> {
-  const { checked, unread } = prepared;
-  const outcomes = restoredOutcomes(
+export async function finishImport(steps: OperationSteps, call: Call, staged: StagedImport): Promise<ImportReport> {
+  const { lease, prepared, stored } = staged;
+  const { checked } = prepared;
+  const restored = restoredOutcomes(
     stored,
     checked.map(({ candidate }) => candidate),
   );
-  let position = stored.length;
   return orReleased(steps, lease, async () => {
-    const left = withoutOutcome(checked, outcomes);
-    for (let at = 0, size: number = AT_ONCE.fewest; at < left.length;) {
-      const { some, records } = someAtOnce(left, { at, size });
-      let began = 0;
-      const entered = await steps.write(async (context) => {
-        began = performance.now(); // others wait from here until the commit
-        const { runningImports } = context.store;
-        await runningImports.renew(lease);
-        const made = await enterChecked(context, call, {
-          checked: some,
-          members,
-          unread,
-          isRepeatable: true,
-        });
-        await runningImports.addPart(lease, {
-          kind: 'outcomes',
-          position,
-          content: await jsonBytes(storedOutcomes(made)),
-        });
-        return made;
-      });
-      const tookMs = performance.now() - began;
-      size = Math.min(Math.max((records * AT_ONCE.ms) / tookMs, AT_ONCE.fewest), AT_ONCE.most);
-      at += some.length;
-      position += 1;
-      outcomes.push(...entered);
-    }
-    return concludeImport(steps, call, { lease, prepared, outcomes });
+    const left = withoutOutcome(checked, restored);
+    const pace: Pace = { records: AT_ONCE.fewest };
+    const entering = enteringInto(steps, call, { ...staged, pace });
+    // Which of two contracts with one number is refused must not depend on which transaction is faster.
+    const lanes = hasRepeatedInvoices(left.map(({ candidate }) => candidate)) ? 1 : steps.writesAtOnce;
+    const entered = await inLanes(someAtOnce(left, pace), lanes, entering);
+    return concludeImport(steps, call, { lease, prepared, outcomes: [...restored, ...entered.flat()] });
   });
 }
+
+/** How many contracts and payment lines are entered in the next transaction. */
+interface Pace {
+  records: number;
+}
+
+interface Some {
+  readonly checked: PreparedImport['checked'];
+  readonly records: number;
+}
+
+/** Returns a function that enters some contracts in a transaction of their own. */
+function enteringInto(
+  steps: OperationSteps,
+  call: Call,
+  { lease, prepared: { unread }, members, nextPosition, pace }: StagedImport & { readonly pace: Pace },
+): (some: Some) => Promise<Outcome[]> {
+  let next = nextPosition;
+  let renewedAt = Number.NEGATIVE_INFINITY;
+  return async ({ checked, records }) => {
+    const position = next++;
+    const now = steps.clock.now();
+    // Renewing it makes the transactions of the other lane wait, so that it is done from time to time.
+    const renews = now - renewedAt >= RENEW_AFTER_MS;
+    let began = 0;
+    const made = await steps.write(async (context) => {
+      began = performance.now(); // others wait from here until the commit
+      const { runningImports } = context.store;
+      await (renews ? runningImports.renew(lease) : runningImports.hold(lease));
+      const outcomes = await enterChecked(context, call, { checked, members, unread, isRepeatable: true });
+      await runningImports.addPart(lease, {
+        kind: 'outcomes',
+        position,
+        content: await jsonBytes(storedOutcomes(outcomes)),
+      });
+      return outcomes;
+    });
+    if (renews) renewedAt = now;
+    const tookMs = performance.now() - began;
+    pace.records = Math.min(Math.max((records * AT_ONCE.ms) / tookMs, AT_ONCE.fewest), AT_ONCE.most);
+    return made;
+  };
+}
+
+const RENEW_AFTER_MS = IMPORT_LEASE_MS / 3;
 
 /** Stores the report, which is the answer to the request from now on. */
 export async function concludeImport(
@@ -130,18 +155,35 @@ export async function afterError(
 }
 
 /** The next contracts, few enough that others hardly wait for the transaction in which they are entered. */
-function someAtOnce(
-  left: PreparedImport['checked'],
-  { at, size }: { readonly at: number; readonly size: number },
-): { readonly some: PreparedImport['checked']; readonly records: number } {
-  let records = 0;
-  let end = at;
-  for (const { candidate } of left.slice(at, at + AT_ONCE.most)) {
-    const payments: unknown = candidate.input['payments'];
-    const own = 1 + (Array.isArray(payments) ? payments.length : 0);
-    if (end > at && records + own > size) break;
-    records += own;
-    end += 1;
+function* someAtOnce(left: PreparedImport['checked'], pace: Readonly<Pace>): Generator<Some> {
+  for (let at = 0; at < left.length;) {
+    let records = 0;
+    let end = at;
+    for (const { candidate } of left.slice(at, at + AT_ONCE.most)) {
+      const own = 1 + paymentsOf(candidate).length;
+      if (end > at && records + own > pace.records) break;
+      records += own;
+      end += 1;
+    }
+    yield { checked: left.slice(at, end), records };
+    at = end;
   }
-  return { some: left.slice(at, end), records };
+}
+
+const paymentsOf = ({ input: { payments } }: Pick<Candidate, 'input'>): readonly unknown[] =>
+  Array.isArray(payments) ? payments : [];
+
+/** Whether two payment lines name the same invoice. */
+function hasRepeatedInvoices(candidates: readonly Pick<Candidate, 'input'>[]): boolean {
+  const seen = new Set<string>();
+  for (const candidate of candidates)
+    for (const line of paymentsOf(candidate)) {
+      const named: unknown = (line as { readonly invoiceNo?: unknown } | null)?.invoiceNo;
+      const code = typeof named === 'string' ? codeIn(named) : undefined;
+      if (code === undefined) continue;
+      const key = uniqueKey(code);
+      if (seen.has(key)) return true;
+      seen.add(key);
+    }
+  return false;
 }

@@ -27,14 +27,15 @@ export async function finishInterrupted(
   const call = { ...running.call, timeoutMs };
   const own = steps.inTheNameOf('importContracts', call);
   own.keep();
-  const { input, stored } = await orReleased(own, running, () =>
+  const { input, ...earlier } = await orReleased(own, running, () =>
     own.read(async ({ store: { runningImports } }) => ({
       input: JSON.parse(textOf(await runningImports.parts(running, 'input'))) as ImportInput, // validated by the call
       stored: (await runningImports.parts(running, 'outcomes')).map((part) => textOf([part])),
+      nextPosition: await runningImports.nextPosition(running, 'outcomes'),
     })),
   );
   const abandon = ({ code }: Failure): Promise<ImportReport> =>
-    orReleased(own, running, () => abandoned(own, call, { running, input, stored, code }));
+    orReleased(own, running, () => abandoned(own, call, { running, input, stored: earlier.stored, code }));
   if (running.attempts >= MAX_ATTEMPTS) return abandon(fail('IMPORT_INTERRUPTED', {}));
   let prepared: PreparedImport;
   try {
@@ -44,7 +45,7 @@ export async function finishInterrupted(
     if (isFailure(error, 'IMPORT_FILE_INVALID')) return abandon(error);
     throw error;
   }
-  return finishImport(own, call, { lease: running, prepared, members: input.people.members, stored });
+  return finishImport(own, call, { lease: running, prepared, members: input.people.members, ...earlier });
 }
 
 /** Reports the rows that have no outcome as failed. */

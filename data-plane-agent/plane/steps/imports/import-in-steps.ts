@@ -23,7 +23,7 @@ export async function importInSteps(steps: OperationSteps, call: Call, input: Im
   const lease = { id: steps.newId(), holder: steps.newId() };
   await stage(steps, lease, input);
   steps.keep();
-  return finishImport(steps, call, { lease, prepared, members: input.people.members, stored: [] });
+  return finishImport(steps, call, { lease, prepared, members: input.people.members, stored: [], nextPosition: 0 });
 }
 
 /**
