@@ -76,11 +76,12 @@ describe('round trips to PostgreSQL', () => {
       it('are shared by the contracts of an import', async () => {
         const { plane } = makePlane();
         await plane.createContract(aContract({ subjectId: HARBOUR.id, ownerId: MING.id }));
-        // Pauses between contracts decide which statements go together: 15 to 19, and 37 one by one.
+        // How many answers arrive together decides which statements go together: 15 to 19, and 37 one by one.
         const trips: number[] = [];
         for (let n = 0; n < 5; n++) trips.push(await counted(() => plane.importContracts(ofRows(importedRows(24)))));
-        expect(Math.min(...trips), trips.join()).to.be.at.most(18);
-        expect(Math.max(...trips), trips.join()).to.be.below(30);
+        const [, , median] = trips.toSorted((a, b) => a - b);
+        expect(median, trips.join()).to.be.at.most(18);
+        expect(Math.max(...trips), trips.join()).to.be.below(24);
       });
     },
     { only: ['postgres'] },

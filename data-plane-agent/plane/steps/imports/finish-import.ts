@@ -39,7 +39,7 @@ export async function finishImport(steps: OperationSteps, call: Call, staged: St
     const left = withoutOutcome(checked, restored);
     const pace: Pace = { records: AT_ONCE.fewest };
     const entering = enteringInto(steps, call, { ...staged, pace });
-    // Which of two contracts with one number is refused must not depend on which transaction is faster.
+    // Which of two contracts with one invoice number is refused must not depend on which transaction is faster.
     const lanes = hasRepeatedInvoices(left.map(({ candidate }) => candidate)) ? 1 : steps.writesAtOnce;
     const entered = await inLanes(someAtOnce(left, pace), lanes, entering);
     return concludeImport(steps, call, { lease, prepared, outcomes: [...restored, ...entered.flat()] });
