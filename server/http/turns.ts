@@ -48,6 +48,11 @@ const BEGIN_MS = 5;
 /** Of the second in which a person expects an answer, the rest is for the work itself and the way there and back. */
 const LONGEST_WAIT_MS = 600;
 /**
+ * A request joins those that wait if it would begin in this share of the longest wait: work becomes slower at times, and
+ * once one has waited for too long, none joins until all that wait have begun.
+ */
+const JOINS_WITHIN = 5 / 6;
+/**
  * A process that has just started loads and compiles what its first requests run, and takes ten times as long for them
  * as later. That they wait says nothing about the load, so they may wait longer, in milliseconds.
  */
@@ -63,8 +68,11 @@ const SAME_QUEUE_MS = 10;
 const MOST_WAITING_OF_EACH = 1_000;
 /** How long to wait before asking again whether more can be taken. */
 const ASK_AGAIN_MS = 2;
-/** Of the time between two requests that begin one after the other: what a new measurement counts. */
-const WEIGHT = 1 / 16;
+/**
+ * The pace is that of the last requests: what is this long ago counts by a third. Requests begin in bursts, and some take
+ * fifty times as long as others, so that a pace of few of them would let too many join.
+ */
+const PACE_OF_MS = 500;
 /** A pause between two requests that is longer was not work. */
 const LONGEST_PACE_MS = 100;
 
@@ -95,8 +103,7 @@ export function createTurns({
   /** Since when requests have been waiting, nearly without a pause. */
   let waitingSince = 0;
   let emptySince = 0;
-  /** Milliseconds from one request to the next while some wait. */
-  let pace = 1;
+  const pace = createPace();
   /** How many have begun, up to the number of the first ones. */
   let newBegun = 0;
 
@@ -121,7 +128,7 @@ export function createTurns({
     const waited = now() - oldest.since;
     if (isNew()) return waited > Math.max(longestWaitMs, LONGEST_FIRST_WAIT_MS);
     const isQueue = now() - waitingSince > BURST_MS;
-    return (isQueue && own.length * queues.size * pace > longestWaitMs) || waited > longestWaitMs;
+    return (isQueue && own.length * queues.size * pace.ms() > longestWaitMs * JOINS_WITHIN) || waited > longestWaitMs;
   };
 
   const beginNext = (): void => {
@@ -134,7 +141,7 @@ export function createTurns({
     if (!next) return;
     waiting -= 1;
     const at = now();
-    pace += WEIGHT * (Math.min(at - lastBegan, LONGEST_PACE_MS) - pace);
+    pace.begun(at - lastBegan);
     lastBegan = at;
     next.begin(begun(at));
   };
@@ -183,6 +190,19 @@ export function createTurns({
         nextTurn(pump);
       });
     },
+  };
+}
+
+/** Milliseconds from one request to the next while some wait. */
+function createPace(): { begun(afterMs: number): void; ms(): number } {
+  let [time, count] = [1, 1];
+  return {
+    begun: (afterMs) => {
+      const passed = Math.min(afterMs, LONGEST_PACE_MS);
+      const left = Math.exp(-passed / PACE_OF_MS);
+      [time, count] = [time * left + passed, count * left + 1];
+    },
+    ms: () => time / count,
   };
 }
 

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { SqliteCheckpoints } from '../../data-plane-agent/base/database/sqlite-checkpoints.js';
 
 const WRITES = 1_000;
+const OPTIONS = { copiedAfter: WRITES, longPages: 200, mostPages: 100_000 };
 
 describe('checkpoints of an SQLite file', () => {
   let folder: string;
@@ -21,7 +22,7 @@ describe('checkpoints of an SQLite file', () => {
     writer.pragma('wal_autocheckpoint = 0');
     writer.exec('CREATE TABLE things (id INTEGER PRIMARY KEY, text TEXT)');
     writer.pragma('wal_checkpoint(TRUNCATE)');
-    checkpoints = new SqliteCheckpoints(filename, WRITES);
+    checkpoints = new SqliteCheckpoints(filename, OPTIONS);
   });
   afterEach(async () => {
     await checkpoints.close();
@@ -68,6 +69,55 @@ describe('checkpoints of an SQLite file', () => {
     expect(await sizeOf(filename)).to.be.greaterThan(2 * WRITES * 1_000);
   });
 
+  it('let the log begin anew though the thread could not copy all of it, if the writer copies the rest', async () => {
+    const reader = new SqliteConnection(filename);
+    const afterTen = async (beforeTheNext: () => void): Promise<number> => {
+      writer.pragma('wal_checkpoint(TRUNCATE)');
+      for (let round = 0; round < 10; round++) {
+        reader.exec('BEGIN; SELECT * FROM things LIMIT 1'); // what is written from now on cannot be copied
+        write(WRITES);
+        await checkpoints.ended();
+        reader.exec('COMMIT');
+        beforeTheNext();
+      }
+      return sizeOf(log());
+    };
+    const without = await afterTen(() => undefined);
+    const withRest = await afterTen(() => checkpoints.copyRest(writer));
+    reader.close();
+    expect(withRest).to.be.lessThan(without / 5);
+    expect(writer.pragma('integrity_check', { simple: true })).to.equal('ok');
+  });
+
+  it('leave a short log to the thread, and one of which much is not copied', async () => {
+    const rest = new SqliteCheckpoints(filename, { ...OPTIONS, longPages: 100_000 });
+    write(WRITES);
+    await checkpoints.ended();
+    const copied = await sizeOf(filename);
+    rest.copyRest(writer);
+    write(WRITES - 1);
+    checkpoints.copyRest(writer);
+    expect(await sizeOf(filename)).to.equal(copied);
+    await rest.close();
+  });
+
+  it('let a writer that can wait go on, but not without end', async () => {
+    for (let round = 0; round < 30; round++) {
+      await checkpoints.mayGrow();
+      write(WRITES);
+    }
+    const pages = (await sizeOf(log())) / 4_120;
+    expect(pages).to.be.lessThan(OPTIONS.longPages + 4 * WRITES);
+    expect(writer.prepare('SELECT count(*) FROM things').pluck().get()).to.equal(30 * WRITES);
+  });
+
+  it('are not waited for by a writer that can wait while little is not copied', async () => {
+    const empty = await sizeOf(filename);
+    write(WRITES - 1);
+    await checkpoints.mayGrow();
+    expect(await sizeOf(filename)).to.equal(empty);
+  });
+
   it('are waited for when the file is closed, and need no thread afterwards', async () => {
     write(WRITES);
     await checkpoints.close();
@@ -76,7 +126,7 @@ describe('checkpoints of an SQLite file', () => {
 
   it('are tried again after the thread has failed', async () => {
     const moved = join(folder, 'moved.db');
-    const ofMoved = new SqliteCheckpoints(moved, WRITES);
+    const ofMoved = new SqliteCheckpoints(moved, OPTIONS);
     ofMoved.committed(WRITES); // the file does not exist
     await ofMoved.ended();
     write(WRITES - 1);

@@ -143,9 +143,21 @@ describe('turns of requests', () => {
     while (turns.waiting > 0) await turn();
     let taken = 0;
     for (; !turns.isOver('b') && taken < 1_000; taken++) void turns.take('b');
-    // 600 ms for 20 ms each, and the one that begins at once.
-    expect(taken).to.be.within(29, 33);
+    // 500 ms for 20 ms each, and the one that begins at once.
+    expect(taken).to.be.within(25, 28);
     expect(turns.isOver('a')).to.equal(false);
+  });
+
+  it('are refused at the pace of half a second, not of those that were quick last', async () => {
+    const { turns, passes, turn } = simulated();
+    void turns.take('a');
+    passes(6);
+    for (let n = 0; n < 80; n++) void Promise.resolve(turns.take('a')).then(() => passes(n % 16 === 0 ? 90 : 2));
+    while (turns.waiting > 0) await turn();
+    let taken = 0;
+    for (; !turns.isOver('b') && taken < 1_000; taken++) void turns.take('b');
+    // 7.5 ms each at the mean of sixteen; the last fifteen took 2 ms.
+    expect(taken).to.be.within(60, 75);
   });
 
   it('are all taken of a burst, whatever the pace was before it', async () => {

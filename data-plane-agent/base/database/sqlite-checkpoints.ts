@@ -1,7 +1,28 @@
 import { Worker } from 'node:worker_threads';
+import type { Database as Connection } from 'better-sqlite3';
 
 /** Milliseconds without a checkpoint, after which the thread ends. */
 const IDLE_MS = 10_000;
+/** While at most so many statements have changed something since the thread copied the log, the rest of it is small. */
+const FEW_WRITES = 300;
+
+export interface CheckpointOptions {
+  /**
+   * After so many changing statements the log is copied; each changes one page or a few. The more there are, the fewer
+   * pages are copied more than once, and the longer a commit waits that has to copy the rest.
+   */
+  readonly copiedAfter: number;
+  /** A log of so many pages is to begin anew. */
+  readonly longPages: number;
+  /** A commit copies a log of so many pages itself, as when the thread cannot keep up. */
+  readonly mostPages: number;
+}
+
+export const USUAL_WRITER: CheckpointOptions = { copiedAfter: 1_000, longPages: 4_000, mostPages: 8_000 };
+/** Of a thread that writes beside it, and can wait until the log has begun anew. */
+export const BESIDE: CheckpointOptions = { copiedAfter: 3_000, longPages: 8_000, mostPages: 16_000 };
+
+export const copiedByCommits = ({ mostPages }: CheckpointOptions): string => `wal_autocheckpoint = ${mostPages}`;
 
 /**
  * Copies the write-ahead log of a file to the file, in a thread: a commit that does it waits for the disk several times
@@ -13,20 +34,40 @@ export class SqliteCheckpoints {
   private thread: Worker | undefined;
   private running: Promise<void> | undefined;
   private idle: NodeJS.Timeout | undefined;
+  /** Pages of the log when it was copied last, until it was made to begin anew. */
+  private pages = 0;
 
   constructor(
     private readonly filename: string,
-    /**
-     * After so many changing statements the log is copied; each changes one page or a few. The more there are, the fewer
-     * pages are copied more than once, and the longer a commit waits that has to copy the rest.
-     */
-    private readonly after: number,
+    readonly options: CheckpointOptions,
   ) {}
 
   /** Counts the changing statements of a commit, and begins a checkpoint if there have been many. */
   committed(writes: number): void {
     this.writes += writes;
-    if (this.writes >= this.after) this.running ??= this.copyUntilShort();
+    if (this.isMuch()) this.running ??= this.copyUntilShort();
+  }
+
+  /**
+   * For a writer before it begins a transaction. SQLite begins a log anew only if all of it is copied when a transaction
+   * begins. Where one follows the other that is never so, however often the thread copies, until a commit copies all that
+   * has gathered. So the writer copies what came after the thread once in a while.
+   */
+  copyRest(writer: Connection): void {
+    if (this.pages < this.options.longPages || this.writes > FEW_WRITES) return;
+    this.pages = 0;
+    writer.pragma('wal_checkpoint(PASSIVE)');
+  }
+
+  /**
+   * For a writer that can wait, before it begins a transaction: resolves when the log may grow. It is copied while the
+   * writer goes on, but not without end.
+   */
+  async mayGrow(): Promise<void> {
+    const isLong = this.pages >= this.options.longPages;
+    if (!isLong && !this.isMuch()) return;
+    this.pages = 0;
+    await (this.running ??= this.copyUntilShort());
   }
 
   /** Resolves when the log of what was committed before is copied, or cannot be now. */
@@ -41,20 +82,25 @@ export class SqliteCheckpoints {
     await this.end();
   }
 
+  private isMuch(): boolean {
+    return this.writes >= this.options.copiedAfter;
+  }
+
   private async copyUntilShort(): Promise<void> {
     clearTimeout(this.idle);
-    while (this.writes >= this.after) {
+    do {
       this.writes = 0;
       await this.copy((this.thread ??= this.start()));
-    }
+    } while (this.isMuch());
     this.running = undefined;
     this.idle = setTimeout(() => void this.end(), IDLE_MS).unref();
   }
 
   private copy(thread: Worker): Promise<void> {
     return new Promise((resolve) => {
-      const over = (): void => {
+      const over = (copied: { readonly pages: number } | number): void => {
         thread.off('message', over).off('exit', over);
+        if (typeof copied === 'object') this.pages = copied.pages;
         resolve();
       };
       thread.once('message', over).once('exit', over);

@@ -20,9 +20,6 @@ export function deletionGuard(filename: string): () => void {
   };
 }
 
-/** For the probe, which must read from the disk and not from its cache. */
-export const NO_CACHE = 'cache_size = 0';
-
 export function isReadable({ filename, probe }: SqliteFile): boolean {
   if (!existsSync(filename)) return false;
   try {

@@ -6,9 +6,16 @@ import { readAnew } from '../once-a-turn.js';
 import type { Database, Exclusive, Row, Scope, Transaction, Value } from './database.js';
 import { translateError } from './errors.js';
 import { queued } from './queued.js';
+import { EVERY_CONNECTION, NEVER_WAIT, NO_CACHE, SMALL_CACHE } from './sqlite-pragmas.js';
 import { SharedTransaction, type SharedWrite } from './sqlite-shared-transaction.js';
-import { SqliteCheckpoints } from './sqlite-checkpoints.js';
-import { deletionGuard, generationReader, isReadable, NO_CACHE, translated, type SqliteFile } from './sqlite-file.js';
+import {
+  BESIDE,
+  copiedByCommits,
+  SqliteCheckpoints,
+  USUAL_WRITER,
+  type CheckpointOptions,
+} from './sqlite-checkpoints.js';
+import { deletionGuard, generationReader, isReadable, translated, type SqliteFile } from './sqlite-file.js';
 import { SqliteTransaction, Statements } from './sqlite-transaction.js';
 import { whenFree, WriteLock } from './sqlite-write-lock.js';
 
@@ -18,13 +25,6 @@ const READERS = 4;
 const GROUP = 64;
 /** Writes that arrive while others are run join them, for this time in milliseconds. */
 const JOIN_MS = 20;
-/**
- * The changing statements after which a thread copies the log. Of the usual writer, and of a thread beside it that waits
- * until it is copied: more of them are still far fewer pages than a commit copies itself.
- */
-const COPIED_AFTER = { writer: 1_000, beside: 3_000 } as const;
-/** A commit copies a log of so many pages itself. Before that a thread does it. */
-const CHECKPOINT_PAGES = 8_000;
 /** A transaction with more changing statements leaves a write-ahead log that takes long to checkpoint. */
 const LONG_WRITES = 2_000;
 
@@ -52,11 +52,12 @@ export async function openSqlite(filename: string, { writersTurn }: SqliteOption
     return connection;
   };
   try {
-    const writer = await open(['journal_mode = WAL', CHECKPOINT, NEVER_WAIT]);
+    const checkpoints = writersTurn ? BESIDE : USUAL_WRITER;
+    const writer = await open(['journal_mode = WAL', copiedByCommits(checkpoints), NEVER_WAIT]);
     const readers: Connection[] = [];
-    for (let i = 0; i < READERS; i++) readers.push(await open(['query_only = ON']));
+    for (let i = 0; i < READERS; i++) readers.push(await open(['query_only = ON', SMALL_CACHE]));
     const probe = await open(['query_only = ON', NO_CACHE]);
-    return new SqliteDatabase({ opener, filename, writer, probe, writersTurn }, readers);
+    return new SqliteDatabase({ opener, filename, writer, probe, writersTurn, checkpoints }, readers);
   } catch (error) {
     // The pool waits for its connections to be released before it is destroyed.
     for (const connection of opened) await opener.client.releaseConnection(connection);
@@ -64,22 +65,6 @@ export async function openSqlite(filename: string, { writersTurn }: SqliteOption
     throw translateError(error);
   }
 }
-
-// Set on each connection, because later connections to a WAL file default to synchronous=NORMAL, which loses the last
-// commits on a power failure.
-const EVERY_CONNECTION = [
-  'synchronous = FULL',
-  'foreign_keys = ON',
-  'busy_timeout = 50',
-  'temp_store = MEMORY',
-  // Writes that share a commit may change some thousand pages. Those that do not fit go to the log before the commit,
-  // and once more if they are changed again.
-  'cache_size = -16384',
-];
-
-const CHECKPOINT = `wal_autocheckpoint = ${CHECKPOINT_PAGES}`;
-// SQLite would wait in the only thread; the write lock is waited for aside.
-const NEVER_WAIT = 'busy_timeout = 0';
 
 interface WaitingWrite extends SharedWrite {
   readonly kind: 'write';
@@ -96,6 +81,7 @@ interface Opened extends SqliteFile {
   readonly opener: Knex;
   readonly writer: Connection;
   readonly writersTurn: SqliteOptions['writersTurn'];
+  readonly checkpoints: CheckpointOptions;
 }
 
 class SqliteDatabase implements Database {
@@ -115,7 +101,7 @@ class SqliteDatabase implements Database {
   private readonly refuseIfDeleted: () => void;
 
   constructor(
-    { opener, writer, writersTurn, ...file }: Opened,
+    { opener, writer, writersTurn, checkpoints, ...file }: Opened,
     private readonly idle: Connection[],
   ) {
     this.opener = opener;
@@ -123,7 +109,7 @@ class SqliteDatabase implements Database {
     this.writersTurn = writersTurn;
     this.lock = new WriteLock(writer, writersTurn !== undefined);
     this.file = file;
-    this.checkpoints = new SqliteCheckpoints(file.filename, writersTurn ? COPIED_AFTER.beside : COPIED_AFTER.writer);
+    this.checkpoints = new SqliteCheckpoints(file.filename, checkpoints);
     this.readGeneration = generationReader(file);
     this.refuseIfDeleted = deletionGuard(file.filename);
   }
@@ -272,7 +258,7 @@ class SqliteDatabase implements Database {
 
   private async commitTogether(group: WaitingWrite[]): Promise<void> {
     // The other writer must not find a long log, as its commit would copy it; that of short transactions is copied beside it.
-    if (this.writersTurn) await this.checkpoints.ended();
+    if (this.writersTurn) await this.checkpoints.mayGrow();
     const endTurn = await this.writersTurn?.();
     try {
       if ((await this.commitInTurn(group)) && endTurn) await this.checkpoints.ended();
@@ -322,11 +308,12 @@ class SqliteDatabase implements Database {
 
   /** A commit does again what the thread has perhaps not been able to do. */
   private mayCheckpointAgain(): void {
-    if (!this.closed) this.writer.pragma(CHECKPOINT);
+    if (!this.closed) this.writer.pragma(copiedByCommits(this.checkpoints.options));
   }
 
   private async beginImmediate(): Promise<void> {
     if (this.writer.inTransaction) this.writer.exec('ROLLBACK');
+    this.checkpoints.copyRest(this.writer);
     return this.lock.begin();
   }
 
