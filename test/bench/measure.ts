@@ -4,6 +4,7 @@ import { sameAnswers } from './compare.js';
 import { CONNECTIONS, median, underLoad, type Load } from './load.js';
 import type { Row } from './report.js';
 import type { MemberName } from './service.js';
+import { tailOf, type Tail } from './tail-process.js';
 
 /** The product and the raw program, each in a separate process with its own copy of the data set. */
 export interface Sides {
@@ -83,7 +84,7 @@ export async function loadRow({ key, name, requests, probes, atLeast, tail }: Lo
 async function spread(
   { ours, token, seconds }: Sides,
   requests: LoadCase['requests'],
-): Promise<{ readonly spread: number; readonly long: Load }> {
-  const long = await underLoad(ours.origin, requests, { token, seconds: TAIL * seconds });
+): Promise<{ readonly spread: number; readonly long: Tail }> {
+  const long = await tailOf({ origin: ours.origin, requests, token, seconds: TAIL * seconds });
   return { spread: long.p99 / long.p50, long };
 }
