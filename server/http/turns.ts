@@ -60,9 +60,9 @@ const FIRST_REQUESTS = 200;
 const LONGEST_FIRST_WAIT_MS = 4_000;
 /**
  * Until some have waited this long, a queue is a burst that will soon be over, and its pace is not known yet: as many may
- * join it as come meanwhile. Under three times the load that the process can bear the last of them waits for 0.6 s.
+ * join it as come meanwhile. Under four times the load that the process can bear the last of them waits for 0.6 s.
  */
-const BURST_MS = 300;
+const BURST_MS = 200;
 /** A queue that was empty for longer is another one. */
 const SAME_QUEUE_MS = 10;
 const MOST_WAITING_OF_EACH = 1_000;

@@ -89,6 +89,20 @@ describe('checkpoints of an SQLite file', () => {
     expect(writer.pragma('integrity_check', { simple: true })).to.equal('ok');
   });
 
+  it('do not keep a writer from writing if the rest cannot be copied', async () => {
+    write(WRITES);
+    await checkpoints.ended();
+    let tried = 0;
+    const fails = new Proxy(writer, {
+      get: () => () => {
+        tried++;
+        throw new SqliteConnection.SqliteError('database or disk is full', 'SQLITE_FULL');
+      },
+    });
+    checkpoints.copyRest(fails);
+    expect(tried).to.equal(1);
+  });
+
   it('leave a short log to the thread, and one of which much is not copied', async () => {
     const rest = new SqliteCheckpoints(filename, { ...OPTIONS, longPages: 100_000 });
     write(WRITES);

@@ -56,7 +56,12 @@ export class SqliteCheckpoints {
   copyRest(writer: Connection): void {
     if (this.pages < this.options.longPages || this.writes > FEW_WRITES) return;
     this.pages = 0;
-    writer.pragma('wal_checkpoint(PASSIVE)');
+    try {
+      writer.pragma('wal_checkpoint(PASSIVE)');
+    } catch {
+      // What cannot be copied, as on a full disk, stays in the log, where it is safe. SQLite too ignores the error of the
+      // copying after a commit.
+    }
   }
 
   /**
