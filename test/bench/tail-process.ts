@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { performance, PerformanceObserver } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import { underLoad, type Load } from './load.js';
+import { underLoad, WrongAnswer, type Load } from './load.js';
 
 /** A load in a process of its own. Its requests must be plain values. */
 export interface TailAsked {
@@ -32,10 +32,11 @@ const MOST_PROCESSES = 6;
 export async function tailOf(asked: TailAsked): Promise<Tail> {
   for (let left = MOST_PROCESSES; ; left--) {
     const child = fork(new URL('./tail-process.ts', import.meta.url), { execArgv: ['--import=tsx'] });
-    const exited = once(child, 'exit');
+    const ended = once(child, 'exit').then(() => {
+      throw new WrongAnswer('the process that asks ended without an answer; what it has written says why');
+    });
     child.send(asked);
-    const [tail] = (await once(child, 'message')) as [Tail]; // the only message
-    await exited;
+    const [tail] = (await Promise.race([once(child, 'message'), ended])) as [Tail]; // the only message
     if (tail.collecting <= MOST_COLLECTING || left === 1) return tail;
     console.error(`asked again: the client collected garbage for ${Math.round(100 * tail.collecting)} % of the time`);
   }
@@ -44,14 +45,16 @@ export async function tailOf(asked: TailAsked): Promise<Tail> {
 async function measured({ origin, token, requests, seconds }: TailAsked): Promise<Tail> {
   await underLoad(origin, [...requests], { token, seconds: WARM_UP_SECONDS });
   let collectedMs = 0;
-  const observer = new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) collectedMs += duration;
-  });
+  const add = (collections: readonly { readonly duration: number }[]): void => {
+    for (const { duration } of collections) collectedMs += duration;
+  };
+  const observer = new PerformanceObserver((list) => add(list.getEntries()));
   observer.observe({ entryTypes: ['gc'] });
   const began = performance.now();
   const load = await underLoad(origin, [...requests], { token, seconds });
-  const collecting = collectedMs / (performance.now() - began);
+  add(observer.takeRecords());
   observer.disconnect();
+  const collecting = collectedMs / (performance.now() - began);
   return { ...load, collecting };
 }
 

@@ -20,7 +20,7 @@ export interface CheckpointOptions {
 
 export const USUAL_WRITER: CheckpointOptions = { copiedAfter: 1_000, longPages: 4_000, mostPages: 8_000 };
 /** Of a thread that writes beside it, and can wait until the log has begun anew. */
-export const BESIDE: CheckpointOptions = { copiedAfter: 3_000, longPages: 8_000, mostPages: 16_000 };
+export const WRITER_BESIDE: CheckpointOptions = { copiedAfter: 3_000, longPages: 8_000, mostPages: 16_000 };
 
 export const copiedByCommits = ({ mostPages }: CheckpointOptions): string => `wal_autocheckpoint = ${mostPages}`;
 
@@ -71,8 +71,8 @@ export class SqliteCheckpoints {
   async mayGrow(): Promise<void> {
     const isLong = this.pages >= this.options.longPages;
     if (!isLong && !this.isMuch()) return;
-    this.pages = 0;
     await (this.running ??= this.copyUntilShort());
+    this.pages = 0; // it begins anew with the next transaction
   }
 
   /** Resolves when the log of what was committed before is copied, or cannot be now. */

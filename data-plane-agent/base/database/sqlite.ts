@@ -9,10 +9,10 @@ import { queued } from './queued.js';
 import { EVERY_CONNECTION, NEVER_WAIT, NO_CACHE, SMALL_CACHE } from './sqlite-pragmas.js';
 import { SharedTransaction, type SharedWrite } from './sqlite-shared-transaction.js';
 import {
-  BESIDE,
   copiedByCommits,
   SqliteCheckpoints,
   USUAL_WRITER,
+  WRITER_BESIDE,
   type CheckpointOptions,
 } from './sqlite-checkpoints.js';
 import { deletionGuard, generationReader, isReadable, translated, type SqliteFile } from './sqlite-file.js';
@@ -52,7 +52,7 @@ export async function openSqlite(filename: string, { writersTurn }: SqliteOption
     return connection;
   };
   try {
-    const checkpoints = writersTurn ? BESIDE : USUAL_WRITER;
+    const checkpoints = writersTurn ? WRITER_BESIDE : USUAL_WRITER;
     const writer = await open(['journal_mode = WAL', copiedByCommits(checkpoints), NEVER_WAIT]);
     const readers: Connection[] = [];
     for (let i = 0; i < READERS; i++) readers.push(await open(['query_only = ON', SMALL_CACHE]));
