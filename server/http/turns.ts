@@ -24,7 +24,7 @@ export interface Turn {
 export interface TurnsOptions {
   /** Whether what the requests work with can take more: a database may have no connection left. */
   readonly mayBegin?: () => boolean;
-  /** Whether the thread has been at work nearly all of the time lately. */
+  /** Whether the thread has been at work nearly all of the time since this was asked last. */
   readonly isBusy?: () => boolean;
   /** Milliseconds; a request that would wait longer is refused: who waits for a page asks again instead. */
   readonly longestWaitMs?: number | undefined;
@@ -38,9 +38,16 @@ export interface TurnsOptions {
 
 /**
  * While the thread is busy no more requests are under way: more of them would only make each take longer. Enough that
- * writes share a commit. Where requests wait for something else, such as an agent, there is no limit.
+ * writes share a commit.
  */
 const UNDER_WAY = 24;
+/**
+ * Where requests wait for something else, such as an agent, so many times as many may be under way after each look. Not
+ * more at once: a thread that waits for a processor seems to have nothing to do, and what had begun by then would be late.
+ */
+const GROWS_BY = 1.5;
+/** Milliseconds. */
+const LOOK_EVERY_MS = 20;
 /** A request that takes longer, such as an export, does not count any more. */
 const COUNTED_MS = 1_000;
 /** Requests begin in a turn of the event loop until this time has passed; then others can arrive, or be refused. */
@@ -109,7 +116,12 @@ export function createTurns({
 
   const isNew = (): boolean => newBegun < firstRequests;
   const hasTime = (): boolean => turnBegan === undefined || now() - turnBegan < BEGIN_MS;
-  const hasRoom = (): boolean => mayBegin() && (underWay.count() < UNDER_WAY || !isBusy());
+  const room = createRoom(isBusy, now);
+  const hasRoom = (): boolean => {
+    if (!mayBegin()) return false;
+    const count = underWay.count();
+    return count < UNDER_WAY || count < room(count);
+  };
 
   const begun = (at: number): Turn => {
     if (isNew()) newBegun += 1;
@@ -231,22 +243,29 @@ function createUnderWay(now: () => number, onEnded: () => void): { begin(at: num
   };
 }
 
-/** Of the time that was looked at last: how much the event loop worked. */
+/** How many requests may be under way, given how many are. */
+function createRoom(isBusy: () => boolean, now: () => number): (underWay: number) => number {
+  let room = UNDER_WAY;
+  let lookedAt = -Infinity;
+  return (underWay) => {
+    const at = now();
+    if (at - lookedAt >= LOOK_EVERY_MS) {
+      lookedAt = at;
+      room = isBusy() ? UNDER_WAY : Math.ceil(Math.max(underWay, UNDER_WAY) * GROWS_BY);
+    }
+    return room;
+  };
+}
+
+/** Of the time since the last look: how much the event loop worked. */
 const BUSY = 0.9;
-/** Milliseconds. */
-const LOOK_EVERY_MS = 20;
 
 function loopIsBusy(): () => boolean {
   let last = performance.eventLoopUtilization();
-  let lookedAt = performance.now();
-  let isBusy = false;
   return () => {
-    const at = performance.now();
-    if (at - lookedAt < LOOK_EVERY_MS) return isBusy;
     const present = performance.eventLoopUtilization();
-    isBusy = performance.eventLoopUtilization(present, last).utilization > BUSY;
+    const { utilization } = performance.eventLoopUtilization(present, last);
     last = present;
-    lookedAt = at;
-    return isBusy;
+    return utilization > BUSY;
   };
 }

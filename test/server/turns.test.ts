@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
-import { createTurns, type Turns, type TurnsOptions } from '../../server/http/turns.js';
+import { createTurns, type Turn, type Turns, type TurnsOptions } from '../../server/http/turns.js';
 import { failureOf } from '../support/failures.js';
 
 describe('turns of requests', () => {
@@ -103,8 +103,58 @@ describe('turns of requests', () => {
     for (let n = 0; n < 3; n++) await turn();
     expect(begun).to.deep.equal(['1', '2']);
     isBusy = false;
+    passes(20);
     for (let n = 0; n < 100; n++) taking(turns, begun)('a', 'more');
+    for (let n = 0; n < 10; n++) await (passes(20), turn());
     expect(begun).to.have.length(102);
+  });
+
+  describe('that wait for something else', () => {
+    /** Requests that do not end, and how many of them have begun after the next look. */
+    const waiting = () => {
+      let isBusy = false;
+      const { turns, passes, turn } = simulated({ isBusy: () => isBusy });
+      const taken: (Turn | undefined)[] = [];
+      const take = () => {
+        const place = taken.push(undefined) - 1;
+        const turn = turns.take('a');
+        if (turn instanceof Promise) void turn.then((begun) => (taken[place] = begun));
+        else taken[place] = turn;
+      };
+      const begun = () => taken.filter((one) => one !== undefined).length;
+      const settled = async () => {
+        for (let n = 0; n < 2; n++) await turn();
+        return begun();
+      };
+      return {
+        take,
+        begun,
+        end: (count: number) => taken.slice(0, count).forEach((one) => one?.ended()),
+        atNextLook: async (busy: boolean) => ((isBusy = busy), passes(20), settled()),
+        beforeIt: async () => (passes(19), settled()),
+      };
+    };
+
+    it('are half as many more with each look at a thread that is not busy', async () => {
+      const { take, begun, atNextLook, beforeIt } = waiting();
+      for (let n = 0; n < 300; n++) take();
+      expect(begun()).to.equal(36);
+      expect(await beforeIt()).to.equal(36);
+      const counts: number[] = [];
+      for (let look = 0; look < 6; look++) counts.push(await atNextLook(false));
+      expect(counts).to.deep.equal([54, 81, 122, 183, 275, 300]);
+    });
+
+    it('are none more while the thread is busy, and then half as many more as are under way', async () => {
+      const { take, end, atNextLook } = waiting();
+      for (let n = 0; n < 300; n++) take();
+      expect(await atNextLook(false)).to.equal(54);
+      expect(await atNextLook(true)).to.equal(54);
+      end(31); // 23 are left
+      expect(await atNextLook(true)).to.equal(55);
+      expect(await atNextLook(false)).to.equal(67); // 36 under way
+      expect(await atNextLook(false)).to.equal(85); // 54
+    });
   });
 
   it('wait while nothing may begin', async () => {
