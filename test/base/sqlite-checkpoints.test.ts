@@ -118,11 +118,89 @@ describe('checkpoints of an SQLite file', () => {
   it('let a writer that can wait go on, but not without end', async () => {
     for (let round = 0; round < 30; round++) {
       await checkpoints.mayGrow();
+      checkpoints.copyRest(writer);
       write(WRITES);
     }
     const pages = (await sizeOf(log())) / 4_120;
     expect(pages).to.be.lessThan(OPTIONS.longPages + 4 * WRITES);
     expect(writer.prepare('SELECT count(*) FROM things').pluck().get()).to.equal(30 * WRITES);
+  });
+
+  it('are waited for once more if much was committed while the thread copied, so that the rest of the log is small', async () => {
+    write(WRITES);
+    await checkpoints.ended();
+    write(WRITES);
+    write(WRITES / 2); // while the thread copies
+    await checkpoints.mayGrow();
+    const asked: string[] = [];
+    const asking = new Proxy(writer, { get: () => (pragma: string) => asked.push(pragma) });
+    checkpoints.copyRest(asking);
+    expect(asked).to.deep.equal(['wal_checkpoint(PASSIVE)']);
+  });
+
+  describe('beside another writer', () => {
+    const MOST_PAGES = 50;
+    let other: SqliteConnection.Database;
+    let own: SqliteCheckpoints;
+
+    beforeEach(() => {
+      other = new SqliteConnection(filename);
+      other.pragma('wal_autocheckpoint = 0');
+      own = new SqliteCheckpoints(filename, { ...OPTIONS, mostPages: MOST_PAGES });
+      writer.pragma(`wal_autocheckpoint = ${MOST_PAGES}`);
+    });
+    afterEach(async () => {
+      await own.close();
+      other.close();
+    });
+
+    const writeAs = (connection: SqliteConnection.Database, rows: number): void => {
+      const insert = connection.prepare('INSERT INTO things (text) VALUES (?)');
+      connection.transaction(() => {
+        for (let row = 0; row < rows; row++) insert.run('x'.repeat(1_000));
+        if (connection === writer) own.beforeCommit(writer, rows);
+      })();
+      if (connection === writer) own.committed(rows);
+    };
+
+    it('leave its log to it, though a commit would copy such a log, until the thread has copied it', async () => {
+      const empty = await sizeOf(filename);
+      writeAs(other, WRITES);
+      own.leaveToOthers();
+      writeAs(writer, 1);
+      expect(await sizeOf(filename)).to.equal(empty);
+      writeAs(writer, WRITES);
+      await own.ended();
+      const copied = await sizeOf(filename);
+      expect(copied).to.be.greaterThan(2 * WRITES * 1_000);
+      writeAs(other, WRITES);
+      writeAs(writer, 1);
+      expect(await sizeOf(filename)).to.be.greaterThan(copied + WRITES * 1_000);
+    });
+
+    it('do not copy the rest, of which nobody knows how much it is', async () => {
+      writeAs(writer, WRITES);
+      await own.ended();
+      const copied = await sizeOf(filename);
+      writeAs(other, WRITES);
+      own.leaveToOthers();
+      own.copyRest(writer);
+      expect(await sizeOf(filename)).to.equal(copied);
+    });
+
+    it('leave the log of a long transaction to the thread', async () => {
+      const empty = await sizeOf(filename);
+      expect(own.beforeCommit(writer, 2_000)).to.equal(false);
+      expect(own.beforeCommit(writer, 2_001)).to.equal(true);
+      writeAs(writer, WRITES - 1);
+      expect(await sizeOf(filename)).to.equal(empty);
+      writeAs(writer, 1);
+      await own.ended();
+      const copied = await sizeOf(filename);
+      expect(copied).to.be.greaterThan(empty + WRITES * 1_000);
+      writeAs(writer, WRITES / 2);
+      expect(await sizeOf(filename)).to.be.greaterThan(copied);
+    });
   });
 
   it('are not waited for by a writer that can wait while little is not copied', async () => {

@@ -5,6 +5,8 @@ import type { Database as Connection } from 'better-sqlite3';
 const IDLE_MS = 10_000;
 /** While at most so many statements have changed something since the thread copied the log, the rest of it is small. */
 const FEW_WRITES = 300;
+/** A transaction with more changing statements leaves a log that takes long to copy. */
+const LONG_WRITES = 2_000;
 
 export interface CheckpointOptions {
   /**
@@ -36,16 +38,42 @@ export class SqliteCheckpoints {
   private idle: NodeJS.Timeout | undefined;
   /** Pages of the log when it was copied last, until it was made to begin anew. */
   private pages = 0;
+  /** Another writer has written to the file since the thread began to copy the log: how much the rest of it is nobody knows. */
+  private othersWrote = false;
+  private isLeftToThread = false;
+  /** A log of so many pages is copied by the next commit; 0: never. */
+  private copiedAt: number;
 
   constructor(
     private readonly filename: string,
-    readonly options: CheckpointOptions,
-  ) {}
+    private readonly options: CheckpointOptions,
+  ) {
+    this.copiedAt = options.mostPages;
+  }
+
+  /**
+   * For a writer before it commits so many changing statements, of which it must not copy a log that somebody else is
+   * about to copy. Returns whether they are many.
+   */
+  beforeCommit(writer: Connection, writes: number): boolean {
+    const isLong = writes > LONG_WRITES;
+    this.isLeftToThread ||= isLong;
+    const { mostPages } = this.othersWrote ? WRITER_BESIDE : this.options;
+    const copiedAt = this.isLeftToThread ? 0 : mostPages;
+    if (copiedAt !== this.copiedAt) writer.pragma(`wal_autocheckpoint = ${copiedAt}`);
+    this.copiedAt = copiedAt;
+    return isLong;
+  }
 
   /** Counts the changing statements of a commit, and begins a checkpoint if there have been many. */
   committed(writes: number): void {
     this.writes += writes;
     if (this.isMuch()) this.running ??= this.copyUntilShort();
+  }
+
+  /** For a writer after another one has written to the file, which copies its log itself and lets it become longer. */
+  leaveToOthers(): void {
+    this.othersWrote = true;
   }
 
   /**
@@ -54,7 +82,7 @@ export class SqliteCheckpoints {
    * has gathered. So the writer copies what came after the thread once in a while.
    */
   copyRest(writer: Connection): void {
-    if (this.pages < this.options.longPages || this.writes > FEW_WRITES) return;
+    if (!this.isLong() || this.othersWrote || this.writes > FEW_WRITES) return;
     this.pages = 0;
     try {
       writer.pragma('wal_checkpoint(PASSIVE)');
@@ -69,10 +97,10 @@ export class SqliteCheckpoints {
    * writer goes on, but not without end.
    */
   async mayGrow(): Promise<void> {
-    const isLong = this.pages >= this.options.longPages;
-    if (!isLong && !this.isMuch()) return;
+    if (!this.isLong() && !this.isMuch()) return;
     await (this.running ??= this.copyUntilShort());
-    this.pages = 0; // it begins anew with the next transaction
+    // What the writer committed while the thread copied may be more than it copies itself.
+    if (this.isLong() && this.writes > FEW_WRITES) await (this.running ??= this.copyUntilShort());
   }
 
   /** Resolves when the log of what was committed before is copied, or cannot be now. */
@@ -87,6 +115,10 @@ export class SqliteCheckpoints {
     await this.end();
   }
 
+  private isLong(): boolean {
+    return this.pages >= this.options.longPages;
+  }
+
   private isMuch(): boolean {
     return this.writes >= this.options.copiedAfter;
   }
@@ -95,9 +127,11 @@ export class SqliteCheckpoints {
     clearTimeout(this.idle);
     do {
       this.writes = 0;
+      this.othersWrote = false;
       await this.copy((this.thread ??= this.start()));
     } while (this.isMuch());
     this.running = undefined;
+    this.isLeftToThread = false;
     this.idle = setTimeout(() => void this.end(), IDLE_MS).unref();
   }
 

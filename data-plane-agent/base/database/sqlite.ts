@@ -25,8 +25,6 @@ const READERS = 4;
 const GROUP = 64;
 /** Writes that arrive while others are run join them, for this time in milliseconds. */
 const JOIN_MS = 20;
-/** A transaction with more changing statements leaves a write-ahead log that takes long to checkpoint. */
-const LONG_WRITES = 2_000;
 
 export interface SqliteOptions {
   /**
@@ -215,6 +213,7 @@ class SqliteDatabase implements Database {
         this.waiting.shift();
         await next.over();
         this.lock.forgetOthers();
+        this.checkpoints.leaveToOthers();
         continue;
       }
       const group: WaitingWrite[] = [];
@@ -292,23 +291,16 @@ class SqliteDatabase implements Database {
         await running.add(write);
       }
       const { tx } = running;
-      const isLong = tx.writes > LONG_WRITES;
-      if (isLong) this.writer.pragma('wal_autocheckpoint = 0');
+      const isLong = this.checkpoints.beforeCommit(this.writer, tx.writes);
       tx.control('COMMIT');
       readAnew();
       this.checkpoints.committed(tx.writes);
-      if (isLong) void this.checkpoints.ended().then(() => this.mayCheckpointAgain());
       return isLong;
     } finally {
       running.tx.end();
       end(this.writer, () => this.writer.exec('ROLLBACK'));
       this.lock.ended();
     }
-  }
-
-  /** A commit does again what the thread has perhaps not been able to do. */
-  private mayCheckpointAgain(): void {
-    if (!this.closed) this.writer.pragma(copiedByCommits(this.checkpoints.options));
   }
 
   private async beginImmediate(): Promise<void> {
