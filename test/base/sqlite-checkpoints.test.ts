@@ -133,7 +133,7 @@ describe('checkpoints of an SQLite file', () => {
     write(WRITES / 2); // while the thread copies
     await checkpoints.mayGrow();
     const asked: string[] = [];
-    const asking = new Proxy(writer, { get: () => (pragma: string) => asked.push(pragma) });
+    const asking = new Proxy(writer, { get: () => (pragma: string) => (asked.push(pragma), 0) });
     checkpoints.copyRest(asking);
     expect(asked).to.deep.equal(['wal_checkpoint(PASSIVE)']);
   });

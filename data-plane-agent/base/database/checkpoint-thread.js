@@ -9,6 +9,9 @@ import Database from 'better-sqlite3';
 
 /** What is written meanwhile is copied as well, and what is written while that is copied. */
 const MOST_PASSES = 4;
+/** Milliseconds. Another process, or a thread that writes beside the usual writer, may be copying the log. */
+const ASK_AGAIN_MS = 5;
+const GIVE_UP_MS = 1_000;
 
 const connection = new Database(/** @type {string} */ (workerData), { fileMustExist: true });
 connection.pragma('synchronous = FULL');
@@ -24,13 +27,21 @@ parentPort?.on('message', (/** @type {'copy' | 'end'} */ asked) => {
 
 /** Copies the log. Returns how many pages it has. */
 function copied() {
-  let before = -1;
+  let before = 0;
   for (let pass = 0; pass < MOST_PASSES; pass++) {
-    // PASSIVE skips what is locked; the next checkpoint copies it.
-    const [found] = /** @type {{ log: number }[]} */ (connection.pragma('wal_checkpoint(PASSIVE)'));
-    const pages = found?.log ?? 0;
+    const pages = copiedOnce();
     if (pages === before) break;
     before = pages;
   }
   return before;
+}
+
+/** PASSIVE skips what is locked; the next checkpoint copies it. */
+function copiedOnce() {
+  const giveUpAt = performance.now() + GIVE_UP_MS;
+  for (;;) {
+    const [found] = /** @type {{ busy: number, log: number }[]} */ (connection.pragma('wal_checkpoint(PASSIVE)'));
+    if (!found?.busy || performance.now() > giveUpAt) return Math.max(0, found?.log ?? 0);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ASK_AGAIN_MS);
+  }
 }

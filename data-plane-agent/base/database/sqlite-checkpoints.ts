@@ -22,7 +22,7 @@ export interface CheckpointOptions {
 
 export const USUAL_WRITER: CheckpointOptions = { copiedAfter: 1_000, longPages: 4_000, mostPages: 8_000 };
 /** Of a thread that writes beside it, and can wait until the log has begun anew. */
-export const WRITER_BESIDE: CheckpointOptions = { copiedAfter: 3_000, longPages: 8_000, mostPages: 16_000 };
+export const WRITER_BESIDE: CheckpointOptions = { copiedAfter: 3_000, longPages: 8_000, mostPages: 32_000 };
 
 export const copiedByCommits = ({ mostPages }: CheckpointOptions): string => `wal_autocheckpoint = ${mostPages}`;
 
@@ -83,13 +83,14 @@ export class SqliteCheckpoints {
    */
   copyRest(writer: Connection): void {
     if (!this.isLong() || this.othersWrote || this.writes > FEW_WRITES) return;
-    this.pages = 0;
     try {
-      writer.pragma('wal_checkpoint(PASSIVE)');
+      // 1: somebody else copies just now. The next transaction can let the log begin anew.
+      if (writer.pragma('wal_checkpoint(PASSIVE)', { simple: true }) === 1) return;
     } catch {
       // What cannot be copied, as on a full disk, stays in the log, where it is safe. SQLite too ignores the error of the
       // copying after a commit.
     }
+    this.pages = 0;
   }
 
   /**
