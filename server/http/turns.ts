@@ -42,8 +42,9 @@ export interface TurnsOptions {
  */
 const UNDER_WAY = 24;
 /**
- * Where requests wait for something else, such as an agent, so many times as many may be under way after each look. Not
- * more at once: a thread that waits for a processor seems to have nothing to do, and what had begun by then would be late.
+ * While the thread has little to do, since requests wait for something else, such as an agent, each look lets so many times
+ * as many be under way. Not all that wait at once: a thread that has to wait for a core of the machine looks like one that
+ * has little to do, and what would begin then would be answered late.
  */
 const GROWS_BY = 1.5;
 /** Milliseconds. */
@@ -243,16 +244,23 @@ function createUnderWay(now: () => number, onEnded: () => void): { begin(at: num
   };
 }
 
-/** How many requests may be under way, given how many are. */
+/**
+ * How many requests may be under way, given how many are. While the thread is busy for one look no more than there are:
+ * to begin what waits for something else takes work as well.
+ */
 function createRoom(isBusy: () => boolean, now: () => number): (underWay: number) => number {
   let room = UNDER_WAY;
   let lookedAt = -Infinity;
+  let wasBusy = true;
   return (underWay) => {
     const at = now();
-    if (at - lookedAt >= LOOK_EVERY_MS) {
-      lookedAt = at;
-      room = isBusy() ? UNDER_WAY : Math.ceil(Math.max(underWay, UNDER_WAY) * GROWS_BY);
-    }
+    if (at - lookedAt < LOOK_EVERY_MS) return room;
+    lookedAt = at;
+    const busy = isBusy();
+    const held = Math.max(underWay, UNDER_WAY);
+    if (!busy) room = Math.ceil(held * GROWS_BY);
+    else room = wasBusy ? UNDER_WAY : held;
+    wasBusy = busy;
     return room;
   };
 }

@@ -1,12 +1,16 @@
+import { statSync } from 'node:fs';
 import { copyFile, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import SqliteConnection from 'better-sqlite3';
 import { expect } from 'chai';
+import { once } from 'node:events';
 import { SqliteCheckpoints } from '../../data-plane-agent/base/database/sqlite-checkpoints.js';
 
 const WRITES = 1_000;
-const OPTIONS = { copiedAfter: WRITES, longPages: 200, mostPages: 100_000 };
+const OPTIONS = { copiedAfter: WRITES, longPages: 200, mostPages: 100_000, waitsAt: 200 };
 
 describe('checkpoints of an SQLite file', () => {
   let folder: string;
@@ -30,11 +34,14 @@ describe('checkpoints of an SQLite file', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const write = (rows: number): void => {
-    const insert = writer.prepare('INSERT INTO things (text) VALUES (?)');
+  const insert = (rows: number): void => {
+    const statement = writer.prepare('INSERT INTO things (text) VALUES (?)');
     writer.transaction(() => {
-      for (let row = 0; row < rows; row++) insert.run('x'.repeat(1_000));
+      for (let row = 0; row < rows; row++) statement.run('x'.repeat(1_000));
     })();
+  };
+  const write = (rows: number): void => {
+    insert(rows);
     checkpoints.committed(rows);
   };
   const sizeOf = async (name: string): Promise<number> => (await stat(name)).size;
@@ -103,6 +110,102 @@ describe('checkpoints of an SQLite file', () => {
     expect(tried).to.equal(1);
   });
 
+  it('leave what the thread could not copy to it, if it is much', async () => {
+    const reader = new SqliteConnection(filename);
+    reader.exec('BEGIN; SELECT * FROM things LIMIT 1');
+    write(2 * WRITES);
+    await checkpoints.ended();
+    reader.exec('COMMIT');
+    reader.close();
+    const before = await sizeOf(filename);
+    checkpoints.copyRest(writer);
+    expect(await sizeOf(filename)).to.equal(before);
+    write(WRITES);
+    await checkpoints.ended();
+    expect(await sizeOf(filename)).to.be.greaterThan(before + 3 * WRITES * 1_000);
+  });
+
+  /** A writer that answers instead of copying, and what it was asked. */
+  const answering = (answers: readonly number[]) => {
+    const asked: string[] = [];
+    const of = new Proxy(writer, { get: () => (pragma: string) => answers[asked.push(pragma) - 1] });
+    return { of, asked };
+  };
+
+  it('are tried once more by a writer that finds somebody else copying, and not once they are made', async () => {
+    write(WRITES);
+    await checkpoints.ended();
+    const { of, asked } = answering([1, 0, 0]);
+    for (let time = 0; time < 3; time++) checkpoints.copyRest(of);
+    expect(asked).to.have.length(2);
+  });
+
+  describe('while another connection copies', () => {
+    let reader: SqliteConnection.Database;
+    let other: Worker;
+
+    beforeEach(async () => {
+      reader = new SqliteConnection(filename);
+      write(WRITES);
+      await checkpoints.ended();
+      reader.exec('BEGIN; SELECT * FROM things LIMIT 1'); // what is written from now on cannot be copied
+      insert(WRITES);
+      // Waits for the reader with the lock of checkpoints.
+      other = new Worker(
+        `const Database = require('better-sqlite3');
+         const { workerData } = require('node:worker_threads');
+         const connection = new Database(workerData, { timeout: 60_000 });
+         connection.pragma('wal_checkpoint(RESTART)');
+         connection.close();`,
+        { eval: true, workerData: filename },
+      );
+      while (writer.pragma('wal_checkpoint(PASSIVE)', { simple: true }) !== 1) await sleep(1);
+    });
+    afterEach(async () => {
+      if (reader.inTransaction) reader.exec('COMMIT');
+      if (other.threadId !== -1) await once(other, 'exit');
+      reader.close();
+    });
+
+    it('wait for it', async () => {
+      const before = await sizeOf(filename);
+      let over = false;
+      checkpoints.committed(WRITES);
+      const ended = checkpoints.ended().then(() => (over = true));
+      await sleep(50);
+      expect(over).to.equal(false);
+      reader.exec('COMMIT');
+      await ended;
+      expect(await sizeOf(filename)).to.be.greaterThan(before + WRITES * 1_000);
+    });
+
+    it('give up after a second, and know how long the log was', async () => {
+      checkpoints.committed(WRITES);
+      await checkpoints.ended();
+      const { of, asked } = answering([0]);
+      checkpoints.copyRest(of);
+      expect(asked).to.have.length(1);
+    });
+  });
+
+  it('have a writer wait that would let the log grow without end', async () => {
+    const begun = async () => {
+      let begins = false;
+      void checkpoints.mayBegin().then(() => (begins = true));
+      await Promise.resolve();
+      await Promise.resolve();
+      return begins;
+    };
+    write(WRITES);
+    expect(await begun()).to.equal(true);
+    await checkpoints.ended();
+    expect(await begun()).to.equal(true);
+    write(WRITES);
+    expect(await begun()).to.equal(false);
+    await checkpoints.ended();
+    expect(await begun()).to.equal(true);
+  });
+
   it('leave a short log to the thread, and one of which much is not copied', async () => {
     const rest = new SqliteCheckpoints(filename, { ...OPTIONS, longPages: 100_000 });
     write(WRITES);
@@ -132,9 +235,8 @@ describe('checkpoints of an SQLite file', () => {
     write(WRITES);
     write(WRITES / 2); // while the thread copies
     await checkpoints.mayGrow();
-    const asked: string[] = [];
-    const asking = new Proxy(writer, { get: () => (pragma: string) => (asked.push(pragma), 0) });
-    checkpoints.copyRest(asking);
+    const { of, asked } = answering([0]);
+    checkpoints.copyRest(of);
     expect(asked).to.deep.equal(['wal_checkpoint(PASSIVE)']);
   });
 
@@ -170,6 +272,8 @@ describe('checkpoints of an SQLite file', () => {
       writeAs(writer, 1);
       expect(await sizeOf(filename)).to.equal(empty);
       writeAs(writer, WRITES);
+      writeAs(writer, 1); // the thread has been asked, and copies when it has started
+      expect(statSync(filename).size).to.equal(empty);
       await own.ended();
       const copied = await sizeOf(filename);
       expect(copied).to.be.greaterThan(2 * WRITES * 1_000);

@@ -155,6 +155,16 @@ describe('turns of requests', () => {
       expect(await atNextLook(false)).to.equal(67); // 36 under way
       expect(await atNextLook(false)).to.equal(85); // 54
     });
+
+    it('are as many while the thread is busy for one look, as it is when many begin', async () => {
+      const { take, end, atNextLook, beforeIt } = waiting();
+      for (let n = 0; n < 300; n++) take();
+      for (const begun of [54, 81, 122]) expect(await atNextLook(false)).to.equal(begun);
+      expect(await atNextLook(true)).to.equal(122);
+      end(22);
+      expect(await beforeIt()).to.equal(144);
+      expect(await atNextLook(false)).to.equal(205); // 183 under way
+    });
   });
 
   it('wait while nothing may begin', async () => {

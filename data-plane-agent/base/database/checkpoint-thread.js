@@ -22,26 +22,35 @@ parentPort?.on('message', (/** @type {'copy' | 'end'} */ asked) => {
     parentPort?.close();
     return;
   }
-  parentPort?.postMessage({ pages: copied() });
+  parentPort?.postMessage(copied() ?? 'nothing');
 });
 
-/** Copies the log. Returns how many pages it has. */
+/** Copies the log. Returns how many pages it has, and how many of them are left, unless others copied all the time. */
 function copied() {
-  let before = 0;
+  const giveUpAt = performance.now() + GIVE_UP_MS;
+  let last;
   for (let pass = 0; pass < MOST_PASSES; pass++) {
-    const pages = copiedOnce();
-    if (pages === before) break;
-    before = pages;
+    const found = copiedOnce(giveUpAt);
+    if (!found) break;
+    const isAll = found.log === last?.pages;
+    last = { pages: found.log, left: found.log - found.checkpointed };
+    if (isAll) break;
   }
-  return before;
+  return last;
 }
 
-/** PASSIVE skips what is locked; the next checkpoint copies it. */
-function copiedOnce() {
-  const giveUpAt = performance.now() + GIVE_UP_MS;
+/**
+ * PASSIVE skips what is locked; the next checkpoint copies it.
+ *
+ * @param {number} giveUpAt
+ */
+function copiedOnce(giveUpAt) {
   for (;;) {
-    const [found] = /** @type {{ busy: number, log: number }[]} */ (connection.pragma('wal_checkpoint(PASSIVE)'));
-    if (!found?.busy || performance.now() > giveUpAt) return Math.max(0, found?.log ?? 0);
+    const [found] = /** @type {{ busy: number, log: number, checkpointed: number }[]} */ (
+      connection.pragma('wal_checkpoint(PASSIVE)')
+    );
+    if (found?.busy === 0) return found;
+    if (performance.now() > giveUpAt) return undefined;
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ASK_AGAIN_MS);
   }
 }

@@ -3,8 +3,8 @@ import type { Database as Connection } from 'better-sqlite3';
 
 /** Milliseconds without a checkpoint, after which the thread ends. */
 const IDLE_MS = 10_000;
-/** While at most so many statements have changed something since the thread copied the log, the rest of it is small. */
-const FEW_WRITES = 300;
+/** The rest of a log is small while the thread has left, and statements have changed since, at most so many pages. */
+const FEW_PAGES = 300;
 /** A transaction with more changing statements leaves a log that takes long to copy. */
 const LONG_WRITES = 2_000;
 
@@ -18,11 +18,26 @@ export interface CheckpointOptions {
   readonly longPages: number;
   /** A commit copies a log of so many pages itself, as when the thread cannot keep up. */
   readonly mostPages: number;
+  /**
+   * The writer waits while a log of so many pages is copied. Where there is always more to copy, commits find the thread
+   * copying and copy nothing, and the log never begins anew.
+   */
+  readonly waitsAt: number;
 }
 
-export const USUAL_WRITER: CheckpointOptions = { copiedAfter: 1_000, longPages: 4_000, mostPages: 8_000 };
+export const USUAL_WRITER: CheckpointOptions = {
+  copiedAfter: 1_000,
+  longPages: 4_000,
+  mostPages: 8_000,
+  waitsAt: 64_000,
+};
 /** Of a thread that writes beside it, and can wait until the log has begun anew. */
-export const WRITER_BESIDE: CheckpointOptions = { copiedAfter: 3_000, longPages: 8_000, mostPages: 32_000 };
+export const WRITER_BESIDE: CheckpointOptions = {
+  copiedAfter: 3_000,
+  longPages: 8_000,
+  mostPages: 32_000,
+  waitsAt: 8_000,
+};
 
 export const copiedByCommits = ({ mostPages }: CheckpointOptions): string => `wal_autocheckpoint = ${mostPages}`;
 
@@ -38,8 +53,10 @@ export class SqliteCheckpoints {
   private idle: NodeJS.Timeout | undefined;
   /** Pages of the log when it was copied last, until it was made to begin anew. */
   private pages = 0;
-  /** Another writer has written to the file since the thread began to copy the log: how much the rest of it is nobody knows. */
-  private othersWrote = false;
+  /** Pages of it that the thread could not copy, as those that a reader does not see yet. */
+  private left = 0;
+  /** How often another writer had its turn, and how often before the thread last began to copy. */
+  private readonly others = { turns: 0, copied: 0 };
   private isLeftToThread = false;
   /** A log of so many pages is copied by the next commit; 0: never. */
   private copiedAt: number;
@@ -52,13 +69,14 @@ export class SqliteCheckpoints {
   }
 
   /**
-   * For a writer before it commits so many changing statements, of which it must not copy a log that somebody else is
-   * about to copy. Returns whether they are many.
+   * For a writer before it commits so many changing statements: sets from which length on the commit copies the log. Not
+   * at all after many statements, since the thread is to do it; only if it is very long while another one writes. Returns
+   * whether the statements are many.
    */
   beforeCommit(writer: Connection, writes: number): boolean {
     const isLong = writes > LONG_WRITES;
     this.isLeftToThread ||= isLong;
-    const { mostPages } = this.othersWrote ? WRITER_BESIDE : this.options;
+    const { mostPages } = this.othersWrote() ? WRITER_BESIDE : this.options;
     const copiedAt = this.isLeftToThread ? 0 : mostPages;
     if (copiedAt !== this.copiedAt) writer.pragma(`wal_autocheckpoint = ${copiedAt}`);
     this.copiedAt = copiedAt;
@@ -68,12 +86,16 @@ export class SqliteCheckpoints {
   /** Counts the changing statements of a commit, and begins a checkpoint if there have been many. */
   committed(writes: number): void {
     this.writes += writes;
-    if (this.isMuch()) this.running ??= this.copyUntilShort();
+    if (this.isMuch() || this.isLeftToThread) this.running ??= this.copyUntilShort();
   }
 
   /** For a writer after another one has written to the file, which copies its log itself and lets it become longer. */
   leaveToOthers(): void {
-    this.othersWrote = true;
+    this.others.turns += 1;
+  }
+
+  private othersWrote(): boolean {
+    return this.others.turns > this.others.copied;
   }
 
   /**
@@ -82,7 +104,7 @@ export class SqliteCheckpoints {
    * has gathered. So the writer copies what came after the thread once in a while.
    */
   copyRest(writer: Connection): void {
-    if (!this.isLong() || this.othersWrote || this.writes > FEW_WRITES) return;
+    if (!this.isLong() || this.othersWrote() || this.rest() > FEW_PAGES) return;
     try {
       // 1: somebody else copies just now. The next transaction can let the log begin anew.
       if (writer.pragma('wal_checkpoint(PASSIVE)', { simple: true }) === 1) return;
@@ -98,10 +120,15 @@ export class SqliteCheckpoints {
    * writer goes on, but not without end.
    */
   async mayGrow(): Promise<void> {
-    if (!this.isLong() && !this.isMuch()) return;
+    if (!this.isTooLong() && !this.isMuch()) return;
     await (this.running ??= this.copyUntilShort());
     // What the writer committed while the thread copied may be more than it copies itself.
-    if (this.isLong() && this.writes > FEW_WRITES) await (this.running ??= this.copyUntilShort());
+    if (this.isTooLong() && this.rest() > FEW_PAGES) await (this.running ??= this.copyUntilShort());
+  }
+
+  /** For any writer, before it begins a transaction: resolves when the log, which is too long, is copied. */
+  async mayBegin(): Promise<void> {
+    if (this.isTooLong()) await this.running;
   }
 
   /** Resolves when the log of what was committed before is copied, or cannot be now. */
@@ -120,6 +147,15 @@ export class SqliteCheckpoints {
     return this.pages >= this.options.longPages;
   }
 
+  private isTooLong(): boolean {
+    return this.pages >= this.options.waitsAt;
+  }
+
+  /** About how many pages of the log are not copied. */
+  private rest(): number {
+    return this.left + this.writes;
+  }
+
   private isMuch(): boolean {
     return this.writes >= this.options.copiedAfter;
   }
@@ -128,8 +164,9 @@ export class SqliteCheckpoints {
     clearTimeout(this.idle);
     do {
       this.writes = 0;
-      this.othersWrote = false;
+      const { turns } = this.others;
       await this.copy((this.thread ??= this.start()));
+      this.others.copied = turns;
     } while (this.isMuch());
     this.running = undefined;
     this.isLeftToThread = false;
@@ -138,9 +175,10 @@ export class SqliteCheckpoints {
 
   private copy(thread: Worker): Promise<void> {
     return new Promise((resolve) => {
-      const over = (copied: { readonly pages: number } | number): void => {
+      // What could not be copied, as another one was copying all the time, is as it was.
+      const over = (copied: { readonly pages: number; readonly left: number } | 'nothing' | number): void => {
         thread.off('message', over).off('exit', over);
-        if (typeof copied === 'object') this.pages = copied.pages;
+        if (typeof copied === 'object') ({ pages: this.pages, left: this.left } = copied);
         resolve();
       };
       thread.once('message', over).once('exit', over);

@@ -256,10 +256,10 @@ class SqliteDatabase implements Database {
   }
 
   private async commitTogether(group: WaitingWrite[]): Promise<void> {
-    // The other writer must not find a long log, as its commit would copy it; that of short transactions is copied beside it.
-    if (this.writersTurn) await this.checkpoints.mayGrow();
+    await (this.writersTurn ? this.checkpoints.mayGrow() : this.checkpoints.mayBegin());
     const endTurn = await this.writersTurn?.();
     try {
+      // The other writer must not find a long log, as its commit would copy it; that of short transactions is copied beside it.
       if ((await this.commitInTurn(group)) && endTurn) await this.checkpoints.ended();
     } finally {
       endTurn?.();
@@ -376,8 +376,8 @@ class SqliteDatabase implements Database {
   async close(): Promise<void> {
     if (this.closed) return;
     while (this.writing) await this.writing;
-    await this.checkpoints.close();
     this.closed = true;
+    await this.checkpoints.close();
     for (const connection of [this.writer, this.file.probe, ...this.idle])
       await this.opener.client.releaseConnection(connection);
     await this.opener.destroy();
