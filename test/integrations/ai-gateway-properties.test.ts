@@ -92,6 +92,13 @@ describe('the inspection of any text', () => {
     );
   });
 
+  it('masks a character as a whole of which only a part is in the longest address', () => {
+    const local = `㏂${'1'.repeat(63)}`; // `am1…`, one unit too long
+    const { redacted } = inspectText(`91350100000000000H${local}@example.com`, OWN);
+    expect(redacted).to.equal('<USCC_1><EMAIL_1>');
+    expect(inspectText(redacted, OWN).findings).to.deep.equal([]);
+  });
+
   it('joins overlapping matches into one of the type that comes first', () => {
     const aMatch = fc
       .tuple(fc.constantFrom(...FINDING_TYPES), fc.nat({ max: 60 }), fc.integer({ min: 1, max: 20 }))

@@ -2,6 +2,7 @@ import { findAddresses } from './find-addresses.js';
 import { findNumbers } from './find-numbers.js';
 import { findSecrets } from './find-secrets.js';
 import { FINDING_TYPES, isSecret, type Match } from './finding-types.js';
+import type { NormalText } from './normalise.js';
 import type { OwnNumbers } from './own-numbers.js';
 import { tokensOf } from './tokens.js';
 
@@ -13,22 +14,31 @@ const MOST_SEARCHES = 4;
  * searched again: a value that is written directly after another one has no boundary before that, and would be found in
  * the masked text.
  */
-export function findingsIn(text: string, own: OwnNumbers): Match[] {
+export function findingsIn({ text, from }: NormalText, own: OwnNumbers): Match[] {
+  const whole = (match: Match): Match => wholeCharacters(match, from);
   let found: Match[] = [];
   let rest = text;
   for (let searches = 0; searches < MOST_SEARCHES; searches++) {
     const tokens = tokensOf(rest);
-    const more = withoutOverlaps([
-      ...findSecrets(rest),
-      ...findNumbers({ text: rest, tokens, own }),
-      ...findAddresses(rest),
-    ]);
+    const more = withoutOverlaps(
+      [...findSecrets(rest), ...findNumbers({ text: rest, tokens, own }), ...findAddresses(rest)].map(whole),
+    );
     if (more.length === 0) break;
     rest = without(rest, more);
     found = searches === 0 ? more : [...found, ...more].toSorted((a, b) => a.start - b.start);
   }
   return found;
 }
+
+/**
+ * A character of the input of which two units were made, as `am` of `㏂`, is masked as a whole: a match that has one of
+ * them has both. Otherwise the other one would still be next to what is searched afterwards, and not in the masked text.
+ */
+const wholeCharacters = (match: Match, from: NormalText['from']): Match => ({
+  ...match,
+  start: from[match.start - 1] === from[match.start] ? match.start - 1 : match.start,
+  end: from[match.end] === from[match.end - 1] ? match.end + 1 : match.end,
+});
 
 /** The text of the same length, with a character that is part of no match in place of each match. */
 function without(text: string, matches: readonly Match[]): string {

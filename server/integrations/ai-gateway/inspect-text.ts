@@ -15,8 +15,9 @@ export interface InspectedText {
 
 /** Searches a text. The work is linear in its length, whatever the text is. */
 export function inspectText(input: string, own: OwnNumbers): InspectedText {
-  const { text, from, to } = normalise(input);
-  const findings = findingsIn(text, own).map(({ type, start, end }) => ({
+  const normal = normalise(input);
+  const { text, from, to } = normal;
+  const findings = findingsIn(normal, own).map(({ type, start, end }) => ({
     type,
     start: from[start] ?? 0,
     end: to[end - 1] ?? input.length,
