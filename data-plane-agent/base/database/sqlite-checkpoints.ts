@@ -57,6 +57,7 @@ export class SqliteCheckpoints {
   private left = 0;
   /** How often another writer had its turn, and how often before the thread last began to copy. */
   private readonly others = { turns: 0, copied: 0 };
+  /** There was a long transaction: commits copy nothing until the thread has copied its log. */
   private isLeftToThread = false;
   /** A log of so many pages is copied by the next commit; 0: never. */
   private copiedAt: number;

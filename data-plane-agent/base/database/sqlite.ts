@@ -259,7 +259,8 @@ class SqliteDatabase implements Database {
     await (this.writersTurn ? this.checkpoints.mayGrow() : this.checkpoints.mayBegin());
     const endTurn = await this.writersTurn?.();
     try {
-      // The other writer must not find a long log, as its commit would copy it; that of short transactions is copied beside it.
+      // A long transaction may leave a very long log, which a commit of the other writer would copy. That of short ones is
+      // copied beside it.
       if ((await this.commitInTurn(group)) && endTurn) await this.checkpoints.ended();
     } finally {
       endTurn?.();
