@@ -23,9 +23,9 @@ const transactionsOf = async ({ database, call }: TestPlane, table: 'contracts' 
 const codeOf = (error: unknown): string => (isFailure(error) ? error.code : String(error));
 
 /**
- * Lets no organisation enter its first types, with which its templates come, until so many wait to do so. Otherwise the
- * first of the second four may come so late that it finds those of the first four. Resolves once it holds them, to the
- * end of that.
+ * Keeps organisations from entering their first types and templates until so many transactions wait to do so. Otherwise
+ * the second four may begin so late that they find what the first four have entered. Resolves once the lock is held;
+ * `over` once it was released.
  */
 async function holdingTypes(database: Database, waiters: number): Promise<{ readonly over: Promise<void> }> {
   const held = Promise.withResolvers<void>();
@@ -99,12 +99,12 @@ describe('writes of many at once', () => {
 
     it('are the first of an organisation, whose types come with the first of them', async () => {
       const [test, other] = replicas().both();
-      const first = name === 'postgres' ? await holdingTypes(other.database, 2) : undefined;
+      const hold = name === 'postgres' ? await holdingTypes(other.database, 2) : undefined;
       const refused = Array.from({ length: 4 }, () =>
         test.plane.recordReceipt({ paymentId: newId(), receivedAmount: 1 }).catch(codeOf),
       );
       const entered = Array.from({ length: 8 }, () => test.plane.createContract(aContract({ typeCode: 'sale' })));
-      await first?.over;
+      await hold?.over;
       expect(await Promise.all(refused)).to.deep.equal(Array<string>(4).fill('NOT_FOUND'));
       expect((await Promise.all(entered)).map(({ typeCode }) => typeCode)).to.deep.equal(Array<string>(8).fill('sale'));
       // Four creates are in the transaction of the four receipts; the first of each four is by itself.
