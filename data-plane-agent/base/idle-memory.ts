@@ -2,6 +2,7 @@ import { constants, performance, PerformanceObserver, type NodeGCPerformanceDeta
 import { setFlagsFromString } from 'node:v8';
 import { collectGarbage } from './collect-garbage.js';
 import { restCaches } from './expiring-cache.js';
+import { onLongWork } from './yielding.js';
 
 /** How often the process looks at how busy it was, in milliseconds. */
 const EVERY_MS = 1_000;
@@ -18,7 +19,7 @@ const LIVELY_LOOKS = 3;
 const SAVING_LOOKS = 30;
 /** It begins again after as much work as makes this many looks: a process that is never busy makes garbage too. */
 const WORK_LOOKS = 10;
-/** So many looks after the mode began, the memory is given back at once, if V8 has not begun by itself. */
+/** So many looks after the mode began, the memory is given back in a quiet look, if V8 has not begun by itself. */
 const COLLECT_LOOKS = 4;
 /** While memory is saved, work is looked for this often as well, in milliseconds: two looks in a row make it busy. */
 const QUICK_MS = 250;
@@ -39,12 +40,15 @@ interface Looks {
   collections(): number;
   /** Gives memory back while nothing else happens. */
   collect(): void;
+  /** Calls `begun` when long work begins, or goes on, until the returned function is called. */
+  onLongWork(begun: () => void): () => void;
 }
 
 const OF_PROCESS: Looks = {
   utilization: performance.eventLoopUtilization,
   collections: collectionsFromNowOn(),
   collect: collectGarbage,
+  onLongWork,
 };
 
 /**
@@ -54,14 +58,15 @@ const OF_PROCESS: Looks = {
  * two seconds, mostly; after four it is made to, so that memory after a load does not depend on V8's own estimates.
  *
  * A busy process would spend twice the processor time in that mode, so that half a busy second ends it, and so do three
- * seconds of some work. What was given back costs time to get again: space for young objects, and compiled code that
+ * seconds of some work, and long work ends it as it begins: an import would have all memory looked through several times
+in its first half second, each time for up to 80 ms in which nothing is answered. What was given back costs time to get again: space for young objects, and compiled code that
  * nothing refers to between two requests. One that has a request now and then, or is busy every few seconds, would
  * spend up to two fifths more, for nothing once the memory has been given back. So the mode ends after half a minute at
  * the latest, and begins again only when the process has worked for ten seconds since.
  */
 export function saveMemoryWhenIdle(
   setMode: (mode: MemoryMode) => void,
-  { utilization, collections, collect }: Looks = OF_PROCESS,
+  { utilization, collections, collect, onLongWork }: Looks = OF_PROCESS,
 ): { stop(): void } {
   let mode: MemoryMode = 'speed';
   let quiet = 0;
@@ -104,11 +109,15 @@ export function saveMemoryWhenIdle(
     }
     saved++;
     if (saved >= SAVING_LOOKS || work >= BUSY || lively >= LIVELY_LOOKS) endSaving();
-    else if (saved === COLLECT_LOOKS && collections() === collectionsBefore) collect();
+    else if (saved >= COLLECT_LOOKS && work < QUIET && collections() === collectionsBefore) collect();
   }, EVERY_MS).unref();
+  const stopListening = onLongWork(() => {
+    if (mode === 'saving') endSaving();
+  });
   return {
     stop: () => {
       clearInterval(timer);
+      stopListening();
       if (mode === 'saving') endSaving();
     },
   };

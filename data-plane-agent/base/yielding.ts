@@ -40,8 +40,17 @@ export function yielding(signal?: AbortSignal): YieldIfDue {
 export type YieldIfDue = () => Promise<void> | undefined;
 
 async function resumed(signal: AbortSignal | undefined): Promise<void> {
+  for (const begun of listeners) begun();
   await new Promise<void>((resume) => void waiting.push(resume));
   signal?.throwIfAborted();
+}
+
+const listeners = new Set<() => void>();
+
+/** Calls `begun` whenever a slice of some work is over and the work is not, until the returned function is called. */
+export function onLongWork(begun: () => void): () => void {
+  listeners.add(begun);
+  return () => void listeners.delete(begun);
 }
 
 /** When the slice of this iteration began; `undefined` as long as there was no such work in it. */

@@ -8,6 +8,7 @@ describe('the memory mode of a process', () => {
   let modes: (MemoryMode | 'collected')[];
   let collections: number;
   let saving: { stop(): void };
+  let longWork: (() => void) | undefined;
 
   beforeEach(() => {
     mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
@@ -19,6 +20,10 @@ describe('the memory mode of a process', () => {
       collect: () => {
         collections++;
         modes.push('collected');
+      },
+      onLongWork: (begun) => {
+        longWork = begun;
+        return () => (longWork = undefined);
       },
     });
   });
@@ -66,6 +71,24 @@ describe('the memory mode of a process', () => {
     expect(seconds(0, 0, 0, 0, 0)).to.deep.equal(['saving']);
     expect(seconds(0)).to.deep.equal(['collected']);
     expect(seconds(0, 0, 0, 0, 0)).to.deep.equal([]);
+  });
+
+  it('does not do that beside some work, but as soon as there is none', () => {
+    seconds(0, 0, 0, 0, 0);
+    expect(seconds(0.15)).to.deep.equal([]);
+    expect(seconds(0.05, 0)).to.deep.equal(['collected']);
+  });
+
+  it('is for speed again as soon as long work begins', () => {
+    expect(seconds(0, 0)).to.deep.equal(['saving']);
+    longWork?.();
+    longWork?.();
+    expect(modes.splice(0)).to.deep.equal(['speed']);
+    expect(seconds(0.3, 0.3, 0.05)).to.deep.equal([]);
+    longWork?.();
+    expect(seconds(0.05)).to.deep.equal(['saving']);
+    saving.stop();
+    expect(longWork).to.equal(undefined);
   });
 
   it('leaves it to V8 if V8 has', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { inOrder, mapYielding, yielding } from '../../data-plane-agent/base/yielding.js';
+import { inOrder, mapYielding, onLongWork, yielding } from '../../data-plane-agent/base/yielding.js';
 
 describe('work that yields to the event loop', () => {
   /** Blocks the thread. */
@@ -43,6 +43,25 @@ describe('work that yields to the event loop', () => {
     const after = yielding();
     busy(3);
     expect(await yields(after)).to.equal(true);
+  });
+
+  it('is told to who wants to know of long work, each time, and not of short work', async () => {
+    let times = 0;
+    const stop = onLongWork(() => (times += 1));
+    await nextIteration();
+    const pause = yielding();
+    const hasYielded = await yields(pause);
+    expect(times).to.equal(hasYielded ? 1 : 0);
+    times = 0;
+    for (const _ of [1, 2]) {
+      busy(6);
+      await pause();
+    }
+    expect(times).to.equal(2);
+    stop();
+    busy(6);
+    await pause();
+    expect(times).to.equal(2);
   });
 
   it('makes the same progress as other work at the same time', async () => {
