@@ -9,7 +9,7 @@ import {
 } from '../../data-plane-agent/plane/contract/records/imports.js';
 import { MAX_IMPORT_ROWS } from '../../data-plane-agent/plane/contract/records/sheet.js';
 import { CONTRACT_COLUMNS, LINE_COLUMNS } from '../../data-plane-agent/plane/domain/sheet/columns.js';
-import { readCsv } from '../../data-plane-agent/plane/domain/sheet/read-csv.js';
+import { readCsv, type CsvReading } from '../../data-plane-agent/plane/domain/sheet/read-csv.js';
 import { TooManyRows } from '../../data-plane-agent/plane/domain/sheet/sheet.js';
 import { sheetOfWorkbook } from '../../server/spreadsheets/import-source.js';
 import { TENANT_OPTION } from '../accounts.js';
@@ -142,7 +142,7 @@ function unreadable(path: string, error: unknown): unknown {
 function csvOf(bytes: Uint8Array): ReturnType<typeof readCsv> {
   const [first, second] = bytes;
   const read = (encoding: Encoding, { fatal }: { readonly fatal: boolean }) =>
-    readCsv(new TextDecoder(encoding, { fatal, ignoreBOM: true }).decode(bytes), encoding);
+    readCsv(new TextDecoder(encoding, { fatal, ignoreBOM: true }).decode(bytes), { encoding });
   if (first === 0xff && second === 0xfe) return read('utf-16le', { fatal: false });
   if (first === 0xfe && second === 0xff) return read('utf-16be', { fatal: false });
   for (const encoding of ['utf-8', 'gb18030'] as const) {
@@ -155,7 +155,7 @@ function csvOf(bytes: Uint8Array): ReturnType<typeof readCsv> {
   throw new CommandError('IMPORT_FILE_INVALID', 'the file is neither UTF-8 nor GB18030');
 }
 
-type Encoding = NonNullable<Parameters<typeof readCsv>[1]>;
+type Encoding = NonNullable<CsvReading['encoding']>;
 
 function textOf(
   {

@@ -8,7 +8,8 @@ import {
   type ExportProfile,
   type Naming,
 } from '../../data-plane-agent/plane/contract/records/export.js';
-import { BYTE_ORDER_MARK, csvCells, csvRow, END_OF_ROW } from '../../data-plane-agent/plane/domain/sheet/csv-write.js';
+import { BYTE_ORDER_MARK } from '../../data-plane-agent/base/csv/marks.js';
+import { csvCells, csvRow, END_OF_ROW } from '../../data-plane-agent/plane/domain/sheet/csv-write.js';
 import { guarded } from '../../data-plane-agent/plane/domain/sheet/guard.js';
 import type { TenantDirectory } from '../tenants/directory.js';
 import type { Plane } from '../data-planes/plane.js';

@@ -1,3 +1,4 @@
+import { readCsvRowsBeside } from '../../data-plane-agent/base/csv/read-beside.js';
 import { readWorkbook } from '../../data-plane-agent/base/workbook/read-workbook.js';
 import { invalid } from '../../data-plane-agent/base/failures.js';
 import type { Issue } from '../../data-plane-agent/base/issue.js';
@@ -11,15 +12,15 @@ const SOURCES = ['rows', 'xlsxBase64', 'csv'] as const;
 /**
  * Reads the source of an import before the data plane is called, so that no transaction waits for a file to be
  * unpacked. Throws INVALID_INPUT unless there is exactly one source with an allowed number of rows, and
- * IMPORT_FILE_INVALID if it cannot be read. `reader` is the tenant: workbooks of different tenants are read
- * alternately.
+ * IMPORT_FILE_INVALID if it cannot be read. `reader` is the tenant: workbooks and long texts of different
+ * tenants are read alternately.
  */
 export async function importSource(sent: ContractImport, reader: string): Promise<Pick<ImportInput, 'rows' | 'sheet'>> {
   const issues = importIssues(sent);
   if (issues.length > 0) throw invalid(...issues);
   const source = SOURCES.find((one) => isGiven(sent[one])) ?? 'rows';
   try {
-    if (sent.csv) return { rows: null, sheet: await readCsv(sent.csv) };
+    if (sent.csv) return { rows: null, sheet: await sheetOfText(sent.csv, reader) };
     if (sent.xlsxBase64)
       return { rows: null, sheet: await sheetOfWorkbook(bytesOf(sent.xlsxBase64), sent.sheetName ?? null, reader) };
   } catch (error) {
@@ -43,6 +44,9 @@ export function importIssues(sent: { readonly [K in keyof ContractImport]?: unkn
       : []),
   ];
 }
+
+const sheetOfText = (csv: string, reader: string): Promise<NonNullable<ImportInput['sheet']>> =>
+  readCsv(csv, { readRows: (text, limits) => readCsvRowsBeside(text, limits, reader) });
 
 /** The rows of a workbook's sheet, in the form of an import. */
 export async function sheetOfWorkbook(

@@ -6,7 +6,8 @@ import {
   type RegisterRow,
 } from '../../data-plane-agent/plane/contract/records/invoice-register.js';
 import type { Cell, CellKind } from '../../data-plane-agent/plane/domain/sheet/columns.js';
-import { BYTE_ORDER_MARK, cellText, csvRow } from '../../data-plane-agent/plane/domain/sheet/csv-write.js';
+import { BYTE_ORDER_MARK } from '../../data-plane-agent/base/csv/marks.js';
+import { cellText, csvRow } from '../../data-plane-agent/plane/domain/sheet/csv-write.js';
 import type { Plane } from '../data-planes/plane.js';
 import type { Names } from './contract-sheet.js';
 

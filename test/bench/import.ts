@@ -1,4 +1,5 @@
-import { BYTE_ORDER_MARK, csvRow } from '../../data-plane-agent/plane/domain/sheet/csv-write.js';
+import { BYTE_ORDER_MARK } from '../../data-plane-agent/base/csv/marks.js';
+import { csvRow } from '../../data-plane-agent/plane/domain/sheet/csv-write.js';
 import { deepPath, newReceipts, type Subject } from './cases.js';
 import { contractInput } from './contract-input.js';
 import { ask, median, openLoop, p99, WrongAnswer, type Asked } from './load.js';

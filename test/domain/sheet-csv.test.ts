@@ -32,7 +32,7 @@ describe('a CSV', () => {
     ]);
     expect(await table('alone\n"1,2"')).to.deep.equal([['alone'], ['1,2']]);
     expect((await readCsv('a;b\n1,5;2')).csv).to.deep.equal({ delimiter: ';', byteOrderMark: false, encoding: null });
-    expect((await readCsv('\uFEFFa,b\n1,2', 'utf-8')).csv).to.deep.equal({
+    expect((await readCsv('\uFEFFa,b\n1,2', { encoding: 'utf-8' })).csv).to.deep.equal({
       delimiter: ',',
       byteOrderMark: true,
       encoding: 'utf-8',

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { ContractInput } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { PaymentLineInput } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { CONTRACT_COLUMNS, LINE_COLUMNS, SUMMARY_COLUMNS } from '../../data-plane-agent/plane/domain/sheet/columns.js';
-import { BYTE_ORDER_MARK, cellText, csvRow } from '../../data-plane-agent/plane/domain/sheet/csv-write.js';
+import { BYTE_ORDER_MARK } from '../../data-plane-agent/base/csv/marks.js';
+import { cellText, csvRow } from '../../data-plane-agent/plane/domain/sheet/csv-write.js';
 import { guarded, listText, unguarded } from '../../data-plane-agent/plane/domain/sheet/guard.js';
 
 const TRIGGERS = ['=', '+', '-', '@', '\t', '\r', '\n', '\0', '＝', '＋', '－', '＠'];

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { readSheet } from 'read-excel-file/universal';
+import { postRows } from '../post-rows.js';
 
 /*
  * The worker in which `read-workbook.ts` unpacks and reads a workbook: parsing a sheet is synchronous and would block
@@ -11,8 +12,6 @@ import { readSheet } from 'read-excel-file/universal';
 
 /** @type {{ bytes: Uint8Array, sheetName: string | null, maxRow: number, maxColumn: number }} */
 const { bytes, sheetName, maxRow, maxColumn } = workerData;
-/** Rows per message: the receiver deserializes each message synchronously. */
-const BATCH = 200;
 
 const WANTED =
   /^(\[Content_Types\]\.xml|xl\/(_rels\/workbook\.xml\.rels|workbook\.xml|styles\.xml|sharedStrings\.xml|worksheets\/[^/]+\.xml))$/;
@@ -34,9 +33,8 @@ try {
   const { parts, date1904 } = prepared(bytes);
   const rows = await readSheet(/** @type {ArrayBuffer} */ (zipSync(parts, { level: 0 }).buffer), sheetName ?? 1);
   if (!Array.isArray(rows)) throw new Refusal('the sheet has no cells');
-  for (let at = 0; at < rows.length; at += BATCH)
-    post({ rows: rows.slice(at, at + BATCH).map((row) => row.map(plain)) });
-  post({ done: true, date1904 });
+  await postRows(rows.map((row) => row.map(plain)));
+  post({ done: { date1904 } });
 } catch (error) {
   post({ refused: reasonOf(error) });
 }

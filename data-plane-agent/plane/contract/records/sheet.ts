@@ -1,3 +1,4 @@
+import { DELIMITERS } from '../../../base/csv/marks.js';
 import { s, type Static } from '../../../base/schema.js';
 import Type from 'typebox';
 
@@ -13,7 +14,6 @@ export type SheetCell = string | number | boolean | null;
  */
 const cell = Type.Unsafe<SheetCell>({ type: ['string', 'number', 'boolean', 'null'], 'x-verbatim': true });
 
-export const DELIMITERS = [',', ';', '\t'] as const;
 /** The encodings of files that a program reads; a text in a request is Unicode already. */
 export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'gb18030'] as const;
 

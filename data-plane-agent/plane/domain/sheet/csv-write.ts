@@ -2,9 +2,6 @@ import type { CsvFormat } from '../../contract/records/sheet.js';
 import type { Cell, CellKind } from './columns.js';
 import { guarded } from './guard.js';
 
-/** Makes spreadsheets read the file as UTF-8. */
-export const BYTE_ORDER_MARK = '\uFEFF';
-
 /**
  * The text of a cell. Texts are guarded against formulas; numbers, days and lists are generated and cannot begin one.
  */

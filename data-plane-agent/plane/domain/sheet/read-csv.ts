@@ -1,119 +1,30 @@
-import { Readable } from 'node:stream';
-import { CsvError, parse } from 'csv-parse';
+import { readCsvRows, TooManyCsvRows, UnreadableCsv, type CsvLimits } from '../../../base/csv/read-rows.js';
 import { fail } from '../../../base/failures.js';
-import { yielding } from '../../../base/yielding.js';
-import { DELIMITERS, MAX_COLUMNS, MAX_IMPORT_ROWS, type CsvFormat, type Sheet } from '../../contract/records/sheet.js';
-import { BYTE_ORDER_MARK } from './csv-write.js';
-import { sheetYielding, TooManyRows, tooWide } from './sheet.js';
+import { MAX_COLUMNS, MAX_IMPORT_ROWS, type CsvFormat, type Sheet } from '../../contract/records/sheet.js';
+import { sheetYielding, TooManyRows } from './sheet.js';
 
-/** Bytes that are parsed at once; each byte may be a row. */
-const PIECE = 16 * 1024;
 /** Blank rows at the end do not count, but a file of blank rows only must be limited too. */
-const MAX_RECORDS = 4 * MAX_IMPORT_ROWS;
+const LIMITS: CsvLimits = { columns: MAX_COLUMNS, rows: 4 * MAX_IMPORT_ROWS };
 
-/**
- * Reads a CSV file (RFC 4180), with or without a byte order mark, with any line ending, and with commas, semicolons or
- * tabs as separators, whichever is most frequent in the header. `encoding` is that of the file, if it is known. Fails
- * with IMPORT_FILE_INVALID, or throws `TooManyRows`.
- */
-export async function readCsv(text: string, encoding: CsvFormat['encoding'] = null): Promise<Sheet> {
-  const byteOrderMark = text.startsWith(BYTE_ORDER_MARK);
-  const plain = byteOrderMark ? text.slice(1) : text;
-  const delimiter = delimiterOf(plain);
-  const bytes = await utf8(plain);
-  await refuseWide(bytes, delimiter.charCodeAt(0));
-  const parser = Readable.from(pieces(bytes), { objectMode: false }).pipe(
-    parse({ delimiter, record_delimiter: ['\r\n', '\n', '\r'], relax_column_count: true, skip_empty_lines: false }),
-  );
-  const rows: string[][] = [];
+export interface CsvReading {
+  /** The encoding of the file, if it is known. */
+  readonly encoding?: CsvFormat['encoding'];
+  /** Reads the rows, elsewhere perhaps. */
+  readonly readRows?: typeof readCsvRows;
+}
+
+/** Reads a CSV file: see `readCsvRows`. Fails with IMPORT_FILE_INVALID, or throws `TooManyRows`. */
+export async function readCsv(
+  text: string,
+  { encoding = null, readRows = readCsvRows }: CsvReading = {},
+): Promise<Sheet> {
   try {
-    for await (const record of parser as AsyncIterable<string[]>) {
-      rows.push(record);
-      if (rows.length > MAX_RECORDS) throw new TooManyRows();
-    }
+    const { rows, format } = await readRows(text, LIMITS);
+    return await sheetYielding(rows, { csv: { ...format, encoding }, date1904: false });
   } catch (error) {
-    throw error instanceof CsvError
-      ? fail('IMPORT_FILE_INVALID', { reason: reasonOf(error) }, { cause: error })
+    if (error instanceof TooManyCsvRows) throw new TooManyRows();
+    throw error instanceof UnreadableCsv
+      ? fail('IMPORT_FILE_INVALID', { reason: error.message }, { cause: error })
       : error;
-  }
-  return sheetYielding(rows, { csv: { delimiter, byteOrderMark, encoding }, date1904: false });
-}
-
-/** Characters that are encoded at once. */
-const STRETCH = 256 * 1024;
-
-async function utf8(text: string): Promise<Buffer> {
-  const encoded: Buffer[] = [];
-  const pause = yielding();
-  for (let at = 0; at < text.length;) {
-    // Does not split surrogate pairs.
-    const end = at + STRETCH + ((text.charCodeAt(at + STRETCH - 1) & 0xfc00) === 0xd800 ? 1 : 0);
-    encoded.push(Buffer.from(text.slice(at, end)));
-    at = end;
-    await pause();
-  }
-  return Buffer.concat(encoded);
-}
-
-async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
-  const pause = yielding();
-  for (let at = 0; at < bytes.length; at += PIECE) {
-    await pause();
-    yield bytes.subarray(at, at + PIECE);
-  }
-}
-
-const [QUOTE, NEWLINE, RETURN] = [0x22, 0x0a, 0x0d] as const;
-
-/** Refuses a row of millions of cells before the parser collects them, which would block the event loop. */
-async function refuseWide(bytes: Buffer, delimiter: number): Promise<void> {
-  const pause = yielding();
-  let quoted = false;
-  let columns = 1;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === QUOTE) quoted = !quoted;
-    else if (!quoted && byte === delimiter) columns += 1;
-    else if (!quoted && (byte === NEWLINE || byte === RETURN)) columns = 1;
-    if (columns > MAX_COLUMNS) throw tooWide();
-    if (at % PIECE === 0) await pause();
-  }
-}
-
-/** The longest header including blank rows before it; further text is not searched for separators. */
-const MAX_HEADER = 100_000;
-
-/** The separator of the header cells, outside of quotes; a comma when there is none. */
-function delimiterOf(text: string): CsvFormat['delimiter'] {
-  const counts = new Map<string, number>(DELIMITERS.map((delimiter) => [delimiter, 0]));
-  let quoted = false;
-  let begun = false;
-  for (const character of text.slice(0, MAX_HEADER)) {
-    if (character === '"') quoted = !quoted;
-    if (quoted) continue;
-    const count = counts.get(character);
-    if (count !== undefined) counts.set(character, count + 1);
-    else if (character !== '\n' && character !== '\r') begun ||= character.trim() !== '';
-    else if (begun) break;
-  }
-  return DELIMITERS.reduce<CsvFormat['delimiter']>(
-    (most, delimiter) => ((counts.get(delimiter) ?? 0) > (counts.get(most) ?? 0) ? delimiter : most),
-    ',',
-  );
-}
-
-/** Describes a parser error without quoting the file, which the parser's own messages do. */
-function reasonOf(error: CsvError): string {
-  const line: unknown = error['lines'];
-  const where = typeof line === 'number' ? `line ${line}: ` : '';
-  switch (error.code) {
-    case 'CSV_QUOTE_NOT_CLOSED':
-      return `${where}a quote is opened and never closed`;
-    case 'INVALID_OPENING_QUOTE':
-      return `${where}a quote in the middle of a cell; a cell that contains quotes must be quoted, with each quote in it doubled`;
-    case 'CSV_INVALID_CLOSING_QUOTE':
-      return `${where}text after a closing quote; a quote within a cell must be doubled`;
-    default:
-      return `${where}it is not readable as CSV`;
   }
 }

@@ -1,14 +1,5 @@
 // @ts-check
-import { existsSync } from 'node:fs';
+import { runModule } from '../../../base/run-module.js';
 
-/*
- * The entry point of the worker thread, as a plain JavaScript file. Tests run from source, and threads do not inherit
- * the TypeScript loader of the process, so it is registered here from the development dependencies.
- */
-const compiled = new URL('./worker.js', import.meta.url);
-if (existsSync(compiled)) await import(compiled.href);
-else {
-  const loader = 'tsx/esm/api';
-  const { tsImport } = await import(loader);
-  await tsImport('./worker.ts', import.meta.url);
-}
+/* The entry point of the worker thread. */
+await runModule(new URL('./worker', import.meta.url));
