@@ -2,7 +2,7 @@ import { constants, performance, PerformanceObserver, type NodeGCPerformanceDeta
 import { setFlagsFromString } from 'node:v8';
 import { collectGarbage } from './collect-garbage.js';
 import { restCaches } from './expiring-cache.js';
-import { onLongWork } from './yielding.js';
+import { isLongWorkUnderWay, onLongWork } from './long-work.js';
 
 /** How often the process looks at how busy it was, in milliseconds. */
 const EVERY_MS = 1_000;
@@ -40,6 +40,8 @@ interface Looks {
   collections(): number;
   /** Gives memory back while nothing else happens. */
   collect(): void;
+  /** Whether a thread does long work, of which `utilization` says nothing. */
+  isLongWorkUnderWay(): boolean;
   /** Calls `begun` when long work begins, or goes on, until the returned function is called. */
   onLongWork(begun: () => void): () => void;
 }
@@ -48,6 +50,7 @@ const OF_PROCESS: Looks = {
   utilization: performance.eventLoopUtilization,
   collections: collectionsFromNowOn(),
   collect: collectGarbage,
+  isLongWorkUnderWay,
   onLongWork,
 };
 
@@ -59,14 +62,15 @@ const OF_PROCESS: Looks = {
  *
  * A busy process would spend twice the processor time in that mode, so that half a busy second ends it, and so do three
  * seconds of some work, and long work ends it as it begins: an import would have all memory looked through several times
-in its first half second, each time for up to 80 ms in which nothing is answered. What was given back costs time to get again: space for young objects, and compiled code that
+in its first half second, each time for up to 80 ms in which nothing is answered. A process whose thread does long work
+is not idle, however little it does itself. What was given back costs time to get again: space for young objects, and compiled code that
  * nothing refers to between two requests. One that has a request now and then, or is busy every few seconds, would
  * spend up to two fifths more, for nothing once the memory has been given back. So the mode ends after half a minute at
  * the latest, and begins again only when the process has worked for ten seconds since.
  */
 export function saveMemoryWhenIdle(
   setMode: (mode: MemoryMode) => void,
-  { utilization, collections, collect, onLongWork }: Looks = OF_PROCESS,
+  { utilization, collections, collect, isLongWorkUnderWay, onLongWork }: Looks = OF_PROCESS,
 ): { stop(): void } {
   let mode: MemoryMode = 'speed';
   let quiet = 0;
@@ -99,7 +103,7 @@ export function saveMemoryWhenIdle(
   };
 
   const timer = setInterval(() => {
-    const work = share();
+    const work = Math.max(share(), isLongWorkUnderWay() ? 1 : 0);
     quiet = work < QUIET ? quiet + 1 : 0;
     lively = work >= LIVELY ? lively + 1 : 0;
     if (mode === 'speed') {

@@ -1,3 +1,5 @@
+import { noteLongWork } from './long-work.js';
+
 /**
  * How long work may block the event loop, in milliseconds. A request waits little longer than this each time that it waits
  * for something itself, which on PostgreSQL may be six times: with 10 ms the first ones beside an import took 75 ms.
@@ -40,17 +42,9 @@ export function yielding(signal?: AbortSignal): YieldIfDue {
 export type YieldIfDue = () => Promise<void> | undefined;
 
 async function resumed(signal: AbortSignal | undefined): Promise<void> {
-  for (const begun of listeners) begun();
+  noteLongWork();
   await new Promise<void>((resume) => void waiting.push(resume));
   signal?.throwIfAborted();
-}
-
-const listeners = new Set<() => void>();
-
-/** Calls `begun` whenever a slice of some work is over and the work is not, until the returned function is called. */
-export function onLongWork(begun: () => void): () => void {
-  listeners.add(begun);
-  return () => void listeners.delete(begun);
 }
 
 /** When the slice of this iteration began; `undefined` as long as there was no such work in it. */

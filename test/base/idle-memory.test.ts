@@ -9,11 +9,13 @@ describe('the memory mode of a process', () => {
   let collections: number;
   let saving: { stop(): void };
   let longWork: (() => void) | undefined;
+  let isThreadAtWork: boolean;
 
   beforeEach(() => {
     mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
     modes = [];
     collections = 0;
+    isThreadAtWork = false;
     saving = saveMemoryWhenIdle((mode) => modes.push(mode), {
       utilization: () => ({ ...times }),
       collections: () => collections,
@@ -21,6 +23,7 @@ describe('the memory mode of a process', () => {
         collections++;
         modes.push('collected');
       },
+      isLongWorkUnderWay: () => isThreadAtWork,
       onLongWork: (begun) => {
         longWork = begun;
         return () => (longWork = undefined);
@@ -89,6 +92,21 @@ describe('the memory mode of a process', () => {
     expect(seconds(0.05)).to.deep.equal(['saving']);
     saving.stop();
     expect(longWork).to.equal(undefined);
+  });
+
+  it('is for speed as long as a thread does long work, and that is work', () => {
+    isThreadAtWork = true;
+    expect(seconds(0, 0, 0)).to.deep.equal([]);
+    isThreadAtWork = false;
+    expect(seconds(0, 0)).to.deep.equal(['saving']);
+    isThreadAtWork = true;
+    expect(seconds(0)).to.deep.equal(['speed']);
+    isThreadAtWork = false;
+    seconds(0, 0, ...Array<number>(30).fill(0));
+    isThreadAtWork = true;
+    seconds(...Array<number>(10).fill(0));
+    isThreadAtWork = false;
+    expect(seconds(0, 0)).to.deep.equal(['saving']);
   });
 
   it('leaves it to V8 if V8 has', () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { inOrder, mapYielding, onLongWork, yielding } from '../../data-plane-agent/base/yielding.js';
+import { asLongWork, isLongWorkUnderWay, onLongWork } from '../../data-plane-agent/base/long-work.js';
+import { inOrder, mapYielding, yielding } from '../../data-plane-agent/base/yielding.js';
 
 describe('work that yields to the event loop', () => {
   /** Blocks the thread. */
@@ -95,6 +96,23 @@ describe('work that yields to the event loop', () => {
       expect(none).to.equal(undefined);
       return;
     }
+  });
+});
+
+describe('long work in a thread', () => {
+  it('is told when it begins, and is under way until it has ended or failed', async () => {
+    let times = 0;
+    const stop = onLongWork(() => (times += 1));
+    let end: (() => void) | undefined;
+    const ended = asLongWork(() => new Promise<void>((resolve) => (end = resolve)));
+    const failed = asLongWork(() => Promise.reject(new Error('a fault')));
+    expect([times, isLongWorkUnderWay()]).to.deep.equal([2, true]);
+    expect(await failed.catch((error: unknown) => error)).to.have.property('message', 'a fault');
+    expect(isLongWorkUnderWay()).to.equal(true);
+    end?.();
+    await ended;
+    expect(isLongWorkUnderWay()).to.equal(false);
+    stop();
   });
 });
 

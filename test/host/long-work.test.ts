@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
+import { isLongWorkUnderWay } from '../../data-plane-agent/base/long-work.js';
 import { createLog } from '../../data-plane-agent/base/log.js';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
 import { createLongWork, type LongWork, type LongWorkParts } from '../../data-plane-agent/host/long-work/long-work.js';
@@ -91,7 +92,9 @@ describe('long imports', function () {
         const call = aCall();
         const importing = planeOf(call).importContracts(rowsOf(ROWS));
         const others = Array.from({ length: 20 }, () => planeOf(call).createContract(aContract({})));
+        await until(async () => isLongWorkUnderWay(), 'the import is under way');
         await Promise.all([importing, ...others]);
+        expect(isLongWorkUnderWay(), 'the memory of the process may be given back').to.equal(false);
         expect((await planeOf(call).listContracts({})).total).to.equal(ROWS + 20);
       });
 

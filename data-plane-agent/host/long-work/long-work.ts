@@ -4,6 +4,7 @@ import type { Database } from '../../base/database/database.js';
 import { jsonBytes } from '../../base/json-pieces.js';
 import { parseJsonYielding } from '../../base/json-yielding.js';
 import type { Log } from '../../base/log.js';
+import { asLongWork } from '../../base/long-work.js';
 import { transferable } from '../../base/transferable.js';
 import type { DataPlane } from '../../plane/contract/data-plane.js';
 import { TransportError, type Transport, type WireReply } from '../../plane/contract/wire.js';
@@ -55,7 +56,7 @@ export function createLongWork({ idleMs = IDLE_MS, clock, ...parts }: LongWorkPa
     if (thread?.hasEnded !== false) thread = new Thread(parts);
     const asked = thread;
     try {
-      return await asked.ask({ body, now: clock.now() }, signal);
+      return await asLongWork(() => asked.ask({ body, now: clock.now() }, signal));
     } finally {
       clearTimeout(idle); // set by another request whose reply came together with this one
       if (asked === thread && asked.isIdle) idle = setTimeout(() => void end(), idleMs).unref();
