@@ -61,12 +61,14 @@ const OF_PROCESS: Looks = {
  * two seconds, mostly; after four it is made to, so that memory after a load does not depend on V8's own estimates.
  *
  * A busy process would spend twice the processor time in that mode, so that half a busy second ends it, and so do three
- * seconds of some work, and long work ends it as it begins: an import would have all memory looked through several times
-in its first half second, each time for up to 80 ms in which nothing is answered. A process whose thread does long work
-is not idle, however little it does itself. What was given back costs time to get again: space for young objects, and compiled code that
- * nothing refers to between two requests. One that has a request now and then, or is busy every few seconds, would
- * spend up to two fifths more, for nothing once the memory has been given back. So the mode ends after half a minute at
- * the latest, and begins again only when the process has worked for ten seconds since.
+ * seconds of some work. Long work ends it as it begins: an import would have all memory looked through several times in
+ * its first half second, each time for up to 80 ms in which nothing is answered. A process whose thread does long work is
+ * not idle, however little it does itself.
+ *
+ * What was given back costs time to get again: space for young objects, and compiled code that nothing refers to between
+ * two requests. One that has a request now and then, or is busy every few seconds, would spend up to two fifths more, for
+ * nothing once the memory has been given back. So the mode ends after half a minute at the latest, and begins again only
+ * when the process has worked for ten seconds since.
  */
 export function saveMemoryWhenIdle(
   setMode: (mode: MemoryMode) => void,

@@ -5,7 +5,7 @@ import { createFairQueue } from './fair-queue.js';
 const DEADLINE_MS = 20_000;
 const MEMORY_MB = 512;
 
-/** What a thread that reads a file posts: its rows, of which it waits for an answer to each message, and how it ended. */
+/** What a thread that reads a file posts: its rows, waiting for an answer to each message, and then how it ended. */
 export type FromRowsThread<Row, End> =
   | { readonly rows: readonly Row[] }
   | { readonly done: End }
@@ -18,9 +18,9 @@ export interface Rows<Row, End> {
 }
 
 /**
- * Reads the rows of a file in a thread, which `entry` is run in and which has `data`, so that the process answers others
- * meanwhile. Files are read one at a time, and `readers` (tenants) take turns. Fails with IMPORT_FILE_INVALID, also after
- * 20 seconds or when the thread needs more than 512 MB, or RATE_LIMITED when the reader has too many files in the queue.
+ * Reads the rows of a file in a thread that runs `entry` with `data`, so that the process answers others meanwhile. Files
+ * are read one at a time, and `readers` (tenants) take turns. Fails with IMPORT_FILE_INVALID, also after 20 seconds or
+ * when the thread needs more than 512 MB, or RATE_LIMITED when the reader has too many files in the queue.
  */
 export const rowsInThread = <Row, End>(reader: string, entry: URL, data: unknown): Promise<Rows<Row, End>> =>
   queue(reader, () => read(entry, data));
