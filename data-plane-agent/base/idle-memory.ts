@@ -58,7 +58,8 @@ const OF_PROCESS: Looks = {
  * Has V8 give memory back to the system while the process is idle, and use what it likes while it is busy. V8 has a
  * collector for that purpose, which works in small steps beside the process, but from Node.js 24 on it waits for a
  * figure that only browsers have, and so for minutes. In the mode in which V8 saves memory it begins by itself within
- * two seconds, mostly; after four it is made to, so that memory after a load does not depend on V8's own estimates.
+ * two seconds, mostly; after four it is made to in the next quiet second, so that memory after a load does not depend on
+ * V8's own estimates.
  *
  * A busy process would spend twice the processor time in that mode, so that half a busy second ends it, and so do three
  * seconds of some work. Long work ends it as it begins: an import would have all memory looked through several times in

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { fail, type Failure } from './failures.js';
 import { createFairQueue } from './fair-queue.js';
+import { asLongWork } from './long-work.js';
 
 const DEADLINE_MS = 20_000;
 const MEMORY_MB = 512;
@@ -17,18 +18,21 @@ export interface Rows<Row, End> {
   readonly end: End;
 }
 
-/**
- * Reads the rows of a file in a thread that runs `entry` with `data`, so that the process answers others meanwhile. Files
- * are read one at a time, and `readers` (tenants) take turns. Fails with IMPORT_FILE_INVALID, also after 20 seconds or
- * when the thread needs more than 512 MB, or RATE_LIMITED when the reader has too many files in the queue.
- */
-export const rowsInThread = <Row, End>(reader: string, entry: URL, data: unknown): Promise<Rows<Row, End>> =>
-  queue(reader, () => read(entry, data));
+export type ReadRows<Row, End> = (reader: string, data: unknown) => Promise<Rows<Row, End>>;
 
 /** Queued files per reader: each is held in memory and may take up to the deadline. */
 const WAITING = 10;
-/** One at a time, because each may use all of `MEMORY_MB`. */
-const queue = createFairQueue({ waitingOfEach: WAITING });
+
+/**
+ * Returns what reads the rows of a file in a thread that runs `entry` with `data`, so that the process answers others
+ * meanwhile. Files are read one at a time, because each may use all of the memory, and `reader`s (tenants) take turns.
+ * Fails with IMPORT_FILE_INVALID, also after 20 seconds or when the thread needs more than 512 MB, or RATE_LIMITED when
+ * the reader has too many files in the queue.
+ */
+export function createRowsReader<Row, End>(entry: URL): ReadRows<Row, End> {
+  const queue = createFairQueue({ waitingOfEach: WAITING });
+  return (reader, data) => queue(reader, () => asLongWork(() => read<Row, End>(entry, data)));
+}
 
 function read<Row, End>(entry: URL, data: unknown): Promise<Rows<Row, End>> {
   return new Promise((resolve, reject) => {

@@ -5,6 +5,8 @@ import { noteLongWork } from './long-work.js';
  * for something itself, which on PostgreSQL may be six times: with 10 ms the first ones beside an import took 75 ms.
  */
 const SLICE_MS = 5;
+/** Work that has used so many slices is long: a transaction of a request may use one or two. */
+const LONG_SLICES = 3;
 /**
  * Iterations of the event loop between two pieces of work that each take most of one. libuv accepts one connection per
  * iteration: with one iteration per piece, a client that opens many connections would wait for seconds. An iteration
@@ -36,13 +38,17 @@ function iterate(run: () => void, iterations: number, until: number): void {
  */
 export function yielding(signal?: AbortSignal): YieldIfDue {
   begin();
-  return () => (performance.now() - begin() < SLICE_MS ? undefined : resumed(signal));
+  let slices = 0;
+  return () => {
+    if (performance.now() - begin() < SLICE_MS) return undefined;
+    if (++slices >= LONG_SLICES) noteLongWork();
+    return resumed(signal);
+  };
 }
 
 export type YieldIfDue = () => Promise<void> | undefined;
 
 async function resumed(signal: AbortSignal | undefined): Promise<void> {
-  noteLongWork();
   await new Promise<void>((resume) => void waiting.push(resume));
   signal?.throwIfAborted();
 }

@@ -4,12 +4,13 @@ import type { Worker } from 'node:worker_threads';
 import { readCsvRowsBeside } from '../../data-plane-agent/base/csv/read-beside.js';
 import { readCsvRows, TooManyCsvRows, type CsvLimits } from '../../data-plane-agent/base/csv/read-rows.js';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
-import { rowsInThread } from '../../data-plane-agent/base/rows-in-thread.js';
+import { isLongWorkUnderWay } from '../../data-plane-agent/base/long-work.js';
+import { createRowsReader } from '../../data-plane-agent/base/rows-in-thread.js';
 
 /** A thread that runs this JavaScript. */
 const threadOf = (code: string): URL =>
   new URL(`data:text/javascript,${encodeURIComponent(`import { parentPort } from 'node:worker_threads';${code}`)}`);
-const read = (code: string, reader = 'tenant') => rowsInThread<number, string>(reader, threadOf(code), null);
+const read = (code: string) => createRowsReader<number, string>(threadOf(code))('tenant', null);
 const errorOf = (reading: Promise<unknown>): Promise<unknown> =>
   reading.then(
     () => 'read',
@@ -74,13 +75,16 @@ describe('rows that a thread reads', () => {
 
   it('are read one file at a time, and by turns; a reader may have ten more waiting', async () => {
     const order: string[] = [];
+    const readInThread = createRowsReader(threadOf(DONE));
     const note = (reader: string) =>
-      read(DONE, reader).then(
+      readInThread(reader, null).then(
         () => void order.push(reader),
         (error: unknown) => void order.push(isFailure(error, 'RATE_LIMITED') ? `${reader} refused` : String(error)),
       );
-    const many = Array.from({ length: 12 }, () => note('a'));
-    await Promise.all([...many, note('b')]);
+    const all = [...Array.from({ length: 12 }, () => note('a')), note('b')];
+    expect(isLongWorkUnderWay(), 'the process is not idle').to.equal(true);
+    await Promise.all(all);
+    expect(isLongWorkUnderWay()).to.equal(false);
     expect(order).to.deep.equal(['a refused', 'a', 'a', 'b', ...Array<string>(9).fill('a')]);
   });
 });
@@ -100,6 +104,7 @@ describe('a long CSV text', () => {
     expect(await same(`\uFEFFa;b;c\r\n${lines(3_000)}`)).to.equal(1);
     expect(await same(`\uFEFFa;b;c\r\n${lines(30)}`)).to.equal(0);
     expect(await same(`a\tb\n${lines(100, `${'x'.repeat(1_000)}\t2\n`)}\n\n`)).to.equal(1);
+    expect(await same(`a,b\n${lines(3_900, `${','.repeat(19)}\n`)}`), 'twenty cells in a row').to.equal(1);
   });
 
   it('is refused for the same reasons', async () => {

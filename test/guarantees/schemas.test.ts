@@ -13,7 +13,14 @@ describe('the schemas of all endpoints and operations', () => {
   const faultsOf = (schema: TSchema): readonly string[] =>
     ajv.validateSchema(schema) === true ? [] : (ajv.errors ?? []).map(({ instancePath }) => instancePath);
 
-  const schemas: readonly (readonly [string, TSchema | undefined])[] = [
+  /** With the schemas of texts that are JSON, which are compiled by themselves. */
+  const withContents = ([name, schema]: readonly [string, TSchema | undefined]): readonly (readonly [
+    string,
+    TSchema,
+  ])[] =>
+    schema ? [[name, schema], ...contentsOf(schema).map((content) => [`text in ${name}`, content] as const)] : [];
+
+  const schemas: readonly (readonly [string, TSchema])[] = [
     ...(Object.entries(ENDPOINTS) as readonly (readonly [string, Endpoint])[]).flatMap(
       ([name, { body, query, returns }]) =>
         [
@@ -29,15 +36,14 @@ describe('the schemas of all endpoints and operations', () => {
           [`output of ${name}`, output],
         ] as const,
     ),
-  ];
+  ].flatMap(withContents);
 
   it('are JSON Schema 2020-12', () => {
-    const faults = schemas.flatMap(([name, schema]) =>
-      schema ? faultsOf(schema).map((path) => `${name}: ${path}`) : [],
-    );
+    const faults = schemas.flatMap(([name, schema]) => faultsOf(schema).map((path) => `${name}: ${path}`));
     expect(faults).to.deep.equal([]);
     const each = 2 * Object.keys(OPERATIONS).length + Object.keys(ENDPOINTS).length;
-    expect(schemas.filter(([, schema]) => schema).length).to.be.greaterThan(each);
+    expect(schemas.length).to.be.greaterThan(each);
+    expect(schemas.some(([name]) => name.startsWith('text in '))).to.equal(true);
   });
 
   it('are found not to be where one is wrong', () => {
@@ -51,6 +57,15 @@ describe('the schemas of all endpoints and operations', () => {
     const unknown = { ...s.text({ max: 10 }), 'x-unknown': true };
     expect(() => answerChecker(s.object({ name: unknown }))({ name: 'a' })).to.throw('unknown keyword: "x-unknown"');
     for (const [name, schema] of schemas)
-      if (schema) expect(() => [checker(schema)({}), answerChecker(schema)({})], name).not.to.throw();
+      expect(() => [checker(schema)({}), answerChecker(schema)({})], name).not.to.throw();
   });
 });
+
+/** The schemas of JSON texts anywhere in a value. */
+function contentsOf(value: unknown): readonly TSchema[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([keyword, part]: [string, unknown]) => [
+    ...(keyword === 'contentSchema' ? [part as TSchema] : []),
+    ...contentsOf(part),
+  ]);
+}

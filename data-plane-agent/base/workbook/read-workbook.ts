@@ -1,4 +1,4 @@
-import { refused, rowsInThread } from '../rows-in-thread.js';
+import { createRowsReader, refused } from '../rows-in-thread.js';
 import { isCompoundFile, zipContents, type ZipFault } from '../zip-contents.js';
 
 /** The value of a cell. Days are `YYYY-MM-DD`, formula errors are their text (`#DIV/0!`). */
@@ -18,7 +18,7 @@ const MAX_COLUMN = 500;
 
 /**
  * Reads one sheet of an .xlsx workbook, by default the first: values only, for formulas the last calculated ones. The
- * unpacked size is checked before unpacking. `reader` and failures: see `rowsInThread`.
+ * unpacked size is checked before unpacking. `reader` and failures: see `createRowsReader`.
  */
 export async function readWorkbook(
   bytes: Uint8Array,
@@ -26,16 +26,14 @@ export async function readWorkbook(
   reader: string,
 ): Promise<WorkbookSheet> {
   checkArchive(bytes);
-  const { rows, end } = await rowsInThread<readonly WorkbookCell[], Pick<WorkbookSheet, 'date1904'>>(reader, THREAD, {
-    bytes,
-    sheetName,
-    maxRow: MAX_ROW,
-    maxColumn: MAX_COLUMN,
-  });
+  const job = { bytes, sheetName, maxRow: MAX_ROW, maxColumn: MAX_COLUMN };
+  const { rows, end } = await readInThread(reader, job);
   return { rows, ...end };
 }
 
-const THREAD = new URL('./thread.js', import.meta.url);
+const readInThread = createRowsReader<readonly WorkbookCell[], Pick<WorkbookSheet, 'date1904'>>(
+  new URL('./thread.js', import.meta.url),
+);
 
 function checkArchive(bytes: Uint8Array): void {
   if (isCompoundFile(bytes))
