@@ -1,4 +1,4 @@
-/** How much long work threads do just now. */
+/** How many pieces of long work threads do just now. */
 let inThreads = 0;
 const listeners = new Set<() => void>();
 

@@ -9,7 +9,7 @@ const LIMITS: CsvLimits = { columns: MAX_COLUMNS, rows: 4 * MAX_IMPORT_ROWS };
 export interface CsvReading {
   /** The encoding of the file, if it is known. */
   readonly encoding?: CsvFormat['encoding'];
-  /** Reads the rows, elsewhere perhaps. */
+  /** What reads the rows, if they are to be read in another thread. */
   readonly readRows?: typeof readCsvRows;
 }
 

@@ -7,8 +7,6 @@ export class TooManyRows extends Error {
   override readonly name = 'TooManyRows';
 }
 
-export const tooWide = () => fail('IMPORT_FILE_INVALID', { reason: `it has more than ${MAX_COLUMNS} columns` });
-
 export const isBlank = (cell: SheetCell | undefined): boolean =>
   cell === null || cell === undefined || (typeof cell === 'string' && cell.trim() === '');
 
@@ -34,7 +32,8 @@ export function sheetOf(
   const header = rows[first];
   if (!header) throw fail('IMPORT_FILE_INVALID', { reason: 'it has no header' });
   if (last - first > MAX_IMPORT_ROWS) throw new TooManyRows();
-  if (rows.some((cells) => cells.length > MAX_COLUMNS)) throw tooWide();
+  if (rows.some((cells) => cells.length > MAX_COLUMNS))
+    throw fail('IMPORT_FILE_INVALID', { reason: `it has more than ${MAX_COLUMNS} columns` });
   const records: Sheet['records'] = [];
   const blank: number[] = [];
   for (let at = first + 1; at <= last; at++) {
